@@ -107,6 +107,8 @@ struct shca_recv_wqe {
 #define SHCA_CQE_GRH		(1u << 0)
 #define SHCA_CQE_WITH_IMM	(1u << 1)
 #define SHCA_CQE_WITH_INV	(1u << 3)
+#define SHCA_CQE_WITH_SMAC	(1u << 16)	/* for kernel consumers */
+#define SHCA_CQE_NO_VLAN	0xffff
 
 /** struct shca_cqe - a slot of the CQ; all 64 bytes are written each time */
 struct shca_cqe {
@@ -126,7 +128,7 @@ struct shca_cqe {
 	__u8 network_hdr_type;	/* kernel's enum rdma_network_type */
 	__u8 port_num;
 	__u8 smac[6];
-	__u16 vlan_id;		/* 0xffff: none */
+	__u16 vlan_id;		/* SHCA_CQE_NO_VLAN: none */
 	__u32 rsvd;
 };
 

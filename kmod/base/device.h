@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A device: one HCA with one port, registered with ib_core.
+ *
+ * Life: allocated and registered by verbs/device.c, unregistered by ib_core's
+ * own road whoever asks (ibctl, rdma link, netdev or namespace gone, module
+ * exit), freed by ib_core after ops.dealloc_driver and a grace period.  When
+ * dealloc_driver runs, no QP, CQ, MR, AH or PD of the device is left, so no
+ * runner, timer or work of it either.
+ */
+#ifndef _SHCA_DEVICE_H
+#define _SHCA_DEVICE_H
+
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "limits.h"
+#include "stats.h"
+
+struct shca_link_ops;
+struct shca_qp;
+
+/**
+ * struct shca_dev - a device
+ * @ib: what ib_core knows
+ * @ndev: the netdev under the port; a reference is held
+ * @ndev_tracker: that reference
+ * @net: the namespace whose sockets this device holds open; NULL when it does
+ *	not (any more). Guarded by the link's own mutex.
+ * @list: in the list of devices (verbs/device.c), under its mutex and RCU
+ * @link: how packets reach the peer
+ * @window: packets a QP may have in flight; WRITE_ONCE by ctl, 1..1024
+ * @burst: packets handed to the link at a time; WRITE_ONCE by ctl,
+ *	1..SHCA_BURST_MAX
+ * @stats: per-CPU counters
+ * @mrs: memory regions by index (key >> 8); lookups under RCU
+ * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
+ *	interrupts off, because verbs create and destroy AHs in any context
+ * @gsi: QP1 of the port, under RCU; written by create_qp and destroy_qp
+ * @port_active: what query_port answers; written by the netdev notifier
+ */
+struct shca_dev {
+	struct ib_device ib;
+	struct net_device *ndev;
+	netdevice_tracker ndev_tracker;
+	struct net *net;
+	struct list_head list;
+	const struct shca_link_ops *link;
+	u32 window;
+	u32 burst;
+	struct shca_stats __percpu *stats;
+	struct xarray mrs;
+	struct xarray ahs;
+	struct shca_qp __rcu *gsi;
+	bool port_active;
+};
+
+static inline struct shca_dev *to_shca(struct ib_device *ib)
+{
+	return container_of(ib, struct shca_dev, ib);
+}
+
+#define shca_count(dev, name) \
+	this_cpu_inc((dev)->stats->v[SHCA_STAT_##name])
+#define shca_count_add(dev, name, n) \
+	this_cpu_add((dev)->stats->v[SHCA_STAT_##name], n)
+
+#endif /* _SHCA_DEVICE_H */

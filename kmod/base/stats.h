@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Counters of a device: per CPU, monotonic, 64 bits.  The table is the single
+ * list; sysfs hw_counters, netlink and the PMA read it by the same index.
+ * Bytes of tx_bytes and rx_bytes run from the BTH to the ICRC.
+ */
+#ifndef _SHCA_STATS_H
+#define _SHCA_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#define SHCA_STATS(x)				\
+	x(tx_packets)				\
+	x(tx_bytes)				\
+	x(rx_packets)				\
+	x(rx_bytes)				\
+	x(tx_bytes_referenced)			\
+	x(tx_bytes_copied)			\
+	x(rx_bytes_copied)			\
+	x(local_bytes_copied)			\
+	x(tx_retransmits)			\
+	x(tx_local_drops)			\
+	x(tx_no_route)				\
+	x(tx_acks)				\
+	x(tx_naks)				\
+	x(tx_rnr_naks)				\
+	x(rx_acks)				\
+	x(rx_naks)				\
+	x(rx_rnr_naks)				\
+	x(rx_duplicates)			\
+	x(rx_out_of_sequence)			\
+	x(rx_bad_response)			\
+	x(ack_timeouts)				\
+	x(retry_exceeded)			\
+	x(rnr_retry_exceeded)			\
+	x(doorbells)				\
+	x(cq_events)				\
+	x(cq_overruns)				\
+	x(qp_errors)				\
+	x(rx_drop_malformed)			\
+	x(rx_drop_icrc)				\
+	x(rx_drop_qpn)				\
+	x(rx_drop_address)			\
+	x(rx_drop_pkey)				\
+	x(rx_drop_qkey)				\
+	x(rx_drop_opcode)			\
+	x(rx_drop_state)			\
+	x(rx_drop_inbox)			\
+	x(rx_drop_no_rwqe)			\
+	x(rx_drop_length)
+
+enum shca_stat {
+#define x(name) SHCA_STAT_##name,
+	SHCA_STATS(x)
+#undef x
+	SHCA_STAT_COUNT,
+};
+
+struct shca_stats {
+	u64 v[SHCA_STAT_COUNT];
+};
+
+extern const char *const shca_stat_names[SHCA_STAT_COUNT];
+
+u64 shca_stats_sum(const struct shca_stats __percpu *stats, enum shca_stat i);
+
+#endif /* _SHCA_STATS_H */

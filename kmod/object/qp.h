@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs: the part of a QP that packets, timers and work look up.
+ *
+ * It is our own allocation, to which struct ib_qp (freed by ib_core as soon as
+ * destroy_qp returns) holds one reference.  Packets find it by QPN under RCU
+ * and take a reference for the length of a delivery; no skb holds one.
+ *
+ * Destroy, in this order: unlink from the table of QPNs, close both runners
+ * (nobody runs this QP any more), stop the timer and the event work, drop
+ * the reference.  What a QP points to (device, PD, CQs) outlives its runners,
+ * because ib_core destroys those later.
+ *
+ * Who may touch what:
+ *   attr, state changes by verbs   under @mod (and both runners owned where a
+ *                                  runner reads the field)
+ *   sq                             the owner of sq.run
+ *   rq                             the owner of rq.run
+ *   sq_post_lock, rq_post_lock     kernel consumers' posting, any context
+ */
+#ifndef _SHCA_QP_H
+#define _SHCA_QP_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <rdma/ib_verbs.h>
+
+#include "../base/limits.h"
+#include "../uapi/softhca-netlink.h"
+#include "av.h"
+#include "ring.h"
+#include "runner.h"
+
+struct shca_burst;
+struct shca_cq;
+struct shca_dev;
+struct shca_mmap;
+struct shca_mr;
+struct shca_pd;
+
+/**
+ * struct shca_why - why a QP is in error
+ * @reason: SOFTHCA_ERROR_REASON_*; the first one stays
+ * @opcode: BTH opcode of the packet or WQE it happened on, 0xff: none
+ * @psn: where
+ */
+struct shca_why {
+	u32 reason;
+	u32 opcode;
+	u32 psn;
+};
+
+enum shca_swqe_state {
+	SHCA_SWQE_READY,	/* fetched and checked, not all of it sent */
+	SHCA_SWQE_SENT,		/* all of it sent, not acknowledged */
+};
+
+/**
+ * struct shca_swqe - a send WQE under way, in memory of the kernel's
+ * @wqe: the slot, copied once; its sge or inline data follow
+ *	(&struct shca_sq.swqe_stride)
+ * @length: bytes of the message
+ * @packets: PSNs it takes: packets sent, or responses for a READ
+ * @first_psn: of the first
+ * @sent: PSNs of it sent (requested, for a READ) since the last go-back
+ * @state: see above
+ */
+struct shca_swqe {
+	u32 length;
+	u32 packets;
+	u32 first_psn;
+	u32 sent;
+	enum shca_swqe_state state;
+	struct shca_send_wqe wqe;
+};
+
+/**
+ * struct shca_sq - requester side; belongs to the owner of @run
+ * @run: the runner; its inbox holds acknowledges and READ responses
+ * @ring: the SQ shared with the poster
+ * @swqe: kernel's copies, one a slot, same index
+ * @swqe_stride: bytes from one to the next
+ * @cq: where completions go
+ * @sig_all: every WQE is signalled
+ * @max_sge: of a WQE
+ * @max_inline: bytes of a WQE
+ * @fetched: ring index of the next WQE to fetch
+ * @cur: ring index of the WQE to send from; ring.cons <= cur <= fetched
+ * @psn: next PSN to send
+ * @una: oldest PSN not acknowledged
+ * @max_psn: one past the highest PSN ever sent: below it a packet is sent
+ *	again, from a private copy
+ * @unacked_req: packets sent since the last that asked for an ACK
+ * @rd_limit: READ requests that may be outstanding
+ * @rd_out: READ requests that are
+ * @retries: left of retry_cnt, refilled by progress
+ * @rnr_retries: left of rnr_retry; 7 at start means without end
+ * @rnr_wait: nothing is sent until the RNR timer fires
+ * @gap_psn: @una for which a gap in the responses was answered already
+ * @timeout: local ACK timeout in jiffies, 0: none
+ * @timer: the timeout, or the RNR wait
+ * @timer_fired: set by the timer, taken by the runner
+ * @draining: SQD: what is under way ends, nothing new begins
+ * @flow: route to the peer
+ * @burst: packets being put together
+ * @tx_bytes: payload bytes sent, without repeats
+ * @tx_packets: packets sent, with repeats
+ * @retransmits: packets sent again
+ * @last_nak: syndrome of the last NAK received, or 0
+ */
+struct shca_sq {
+	struct shca_runner run;
+	struct shca_ring ring;
+	void *swqe;
+	u32 swqe_stride;
+	struct shca_cq *cq;
+	bool sig_all;
+	u32 max_sge;
+	u32 max_inline;
+
+	u32 fetched;
+	u32 cur;
+	u32 psn;
+	u32 una;
+	u32 max_psn;
+	u32 unacked_req;
+	u32 rd_limit;
+	u32 rd_out;
+	u8 retries;
+	u8 rnr_retries;
+	bool rnr_wait;
+	u32 gap_psn;
+	bool gap_seen;
+	unsigned long timeout;
+	struct timer_list timer;
+	unsigned long timer_fired;
+
+	struct shca_flow flow;
+	struct shca_burst *burst;
+
+	u64 tx_bytes;
+	u64 tx_packets;
+	u64 retransmits;
+	u32 last_nak;
+};
+
+/**
+ * struct shca_rwqe - the receive WQE in use, in memory of the kernel's
+ * @valid: there is one
+ * @wqe: the slot, copied once, with the most SGEs there can be
+ */
+struct shca_rwqe {
+	bool valid;
+	struct shca_recv_wqe wqe;
+	struct shca_sge sge[SHCA_MAX_SGE];
+};
+
+/**
+ * struct shca_read - a READ request being answered
+ * @active: there is one
+ * @rkey: of its RETH
+ * @va: next byte to send
+ * @left: bytes to send
+ * @psn: of the next response
+ * @first: the next response is the first
+ */
+struct shca_read {
+	bool active;
+	bool first;
+	u32 rkey;
+	u32 left;
+	u32 psn;
+	u64 va;
+};
+
+/**
+ * struct shca_rq - responder side; belongs to the owner of @run
+ * @run: the runner; its inbox holds requests
+ * @ring: the RQ shared with the poster
+ * @cq: where completions go
+ * @max_sge: of a WQE
+ * @fetched: ring index of the next WQE to use
+ * @epsn: PSN expected
+ * @msn: messages completed
+ * @kind: SHCA_OPF_SEND or _WRITE of the message under way, 0: none
+ * @offset: bytes of it received
+ * @write_va: next byte of the WRITE under way
+ * @write_left: bytes of it to come
+ * @write_rkey: its key
+ * @rwqe: the receive WQE in use
+ * @nak_sent: a sequence NAK was sent for @epsn; sends no second one
+ * @ack_due: an acknowledge is to be sent
+ * @read: a READ being answered, before anything else
+ * @min_rnr_timer: code that a RNR NAK carries
+ * @flow: route to the peer
+ * @burst: packets being put together
+ * @rx_bytes: payload bytes received, without duplicates
+ * @rx_packets: packets delivered to this QP, either side
+ */
+struct shca_rq {
+	struct shca_runner run;
+	struct shca_ring ring;
+	struct shca_cq *cq;
+	u32 max_sge;
+
+	u32 fetched;
+	u32 epsn;
+	u32 msn;
+	u32 kind;
+	u32 offset;
+	u64 write_va;
+	u32 write_left;
+	u32 write_rkey;
+	struct shca_rwqe rwqe;
+	bool nak_sent;
+	bool ack_due;
+	struct shca_read read;
+	u8 min_rnr_timer;
+
+	struct shca_flow flow;
+	struct shca_burst *burst;
+
+	u64 rx_bytes;
+	u64 rx_packets;
+};
+
+/* Bits of shca_qp.events */
+enum {
+	SHCA_EV_FATAL,
+	SHCA_EV_REQ_ERR,
+	SHCA_EV_ACCESS_ERR,
+	SHCA_EV_COMM_EST,
+	SHCA_EV_SQ_DRAINED,
+};
+
+/**
+ * struct shca_qp - a queue pair
+ * @ref: see above
+ * @rcu: frees it after lookups have ended
+ * @ib: what ib_core knows; valid while a runner is open
+ * @dev: its device
+ * @pd: its protection domain
+ * @qpn: its number; 1 for the GSI QP
+ * @type: IB_QPT_RC, _UD or _GSI
+ * @user: posted to by a process
+ * @pid: of that process, as the initial namespace numbers it, or 0
+ * @comm: its name
+ * @map: memory of the rings, for mmap; owned
+ * @mod: excludes modify, query and destroy; taken before either runner
+ * @state: enum ib_qp_state; written under @mod, or by cmpxchg on error
+ * @attr: as set by modify_qp
+ * @mtu: bytes of payload a packet carries at the most
+ * @access: what the peer may do: IB_ACCESS_REMOTE_*
+ * @dest_qpn: of a connected QP
+ * @qkey: of a datagram QP
+ * @av: of a connected QP
+ * @why: why it is in error
+ * @last_heard: jiffies of the last packet from the peer; 0: never
+ * @events: SHCA_EV_* to report
+ * @event_work: reports them
+ * @sq_post_lock: kernel consumers that fill the SQ; with interrupts off; leaf
+ * @rq_post_lock: the same of the RQ
+ * @sq: requester side
+ * @rq: responder side
+ */
+struct shca_qp {
+	struct kref ref;
+	struct rcu_head rcu;
+	struct ib_qp *ib;
+	struct shca_dev *dev;
+	struct shca_pd *pd;
+	u32 qpn;
+	enum ib_qp_type type;
+	bool user;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+	struct shca_mmap *map;
+
+	struct mutex mod;
+	int state;
+	struct ib_qp_attr attr;
+	u32 mtu;
+	u32 access;
+	u32 dest_qpn;
+	u32 qkey;
+	struct shca_av av;
+
+	struct shca_why why;
+	unsigned long last_heard;
+	unsigned long events;
+	struct work_struct event_work;
+
+	spinlock_t sq_post_lock;
+	spinlock_t rq_post_lock;
+
+	struct shca_sq sq ____cacheline_aligned_in_smp;
+	struct shca_rq rq ____cacheline_aligned_in_smp;
+};
+
+static inline bool shca_qp_connected(const struct shca_qp *qp)
+{
+	return qp->type == IB_QPT_RC;
+}
+
+static inline struct shca_swqe *shca_swqe(const struct shca_sq *sq, u32 index)
+{
+	return sq->swqe + (size_t)(index & (sq->ring.entries - 1)) *
+		sq->swqe_stride;
+}
+
+static inline enum ib_qp_state shca_qp_state(const struct shca_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
+
+struct shca_qp *shca_qp_alloc(struct shca_dev *dev, enum ib_qp_type type);
+int shca_qp_publish(struct shca_qp *qp);
+void shca_qp_unpublish(struct shca_qp *qp);
+struct shca_qp *shca_qp_get(u32 qpn);
+struct shca_qp *shca_qp_get_gsi(struct shca_dev *dev);
+void shca_qp_put(struct shca_qp *qp);
+struct shca_qp *shca_qp_next(u32 *qpn);
+
+void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn);
+void shca_qp_event(struct shca_qp *qp, int event);
+void shca_qp_kick(struct shca_qp *qp, enum shca_ctx ctx);
+
+#endif /* _SHCA_QP_H */
