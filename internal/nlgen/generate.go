@@ -53,7 +53,9 @@ func Generate(s *Spec) (map[string][]byte, error) {
 		"Go":       goName,
 		"comment":  comment,
 		"policy":   s.policy,
-		"limits":   s.limits,
+		"words":    s.words,
+		"max":      s.max,
+		"number":   s.Number,
 		"requests": s.Request,
 		"last":     func(a []*Attr) *Attr { return a[len(a)-1] },
 		"join":     strings.Join,
@@ -116,25 +118,36 @@ func (s *Spec) policy(a *Attr) (string, error) {
 	return fmt.Sprintf("{ .type = %s }", typ), nil
 }
 
-// limits says in words what values an attribute may have.
-func (s *Spec) limits(a *Attr) string {
-	n := func(check string) string {
+// max is the largest value of an integer attribute, 0 without a limit.
+func (s *Spec) max(a *Attr) int {
+	if a.Enum != "" {
+		return s.Def(a.Enum).Max()
+	}
+	n, _ := s.Number(a.Checks.Max)
+	return n
+}
+
+// words says what values an attribute may have, after "must be".
+func (s *Spec) words(a *Attr) string {
+	n := func(check string) int {
 		v, _ := s.Number(check)
-		return fmt.Sprint(v)
+		return v
 	}
 	switch {
 	case a.Enum != "":
-		return "enum `" + a.Enum + "`"
+		var names []string
+		for _, e := range s.Def(a.Enum).Entries {
+			names = append(names, e.Name)
+		}
+		return "one of " + strings.Join(names, ", ")
 	case a.Checks.Min != "" && a.Checks.Max != "":
-		return n(a.Checks.Min) + " to " + n(a.Checks.Max)
+		return fmt.Sprintf("%d to %d", n(a.Checks.Min), n(a.Checks.Max))
 	case a.Checks.MaxLen != "":
-		return "up to " + n(a.Checks.MaxLen) + " bytes and a NUL"
+		return fmt.Sprintf("at most %d bytes", n(a.Checks.MaxLen))
 	case a.Checks.ExactLen != "":
-		return n(a.Checks.ExactLen) + " bytes"
-	case a.Nested != "" && a.Multi:
-		return "set `" + a.Nested + "`, repeated"
+		return fmt.Sprintf("%d bytes", n(a.Checks.ExactLen))
 	case a.Nested != "":
-		return "set `" + a.Nested + "`"
+		return "of set " + a.Nested
 	}
 	return ""
 }

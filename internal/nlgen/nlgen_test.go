@@ -86,30 +86,33 @@ mcast-groups: {list: [{name: g, doc: Group.}]}
 }
 
 func TestPolicy(t *testing.T) {
-	s := &Spec{Name: "x", Definitions: []*Definition{{Named: Named{Name: "top"}, Type: "const", Value: 9}}}
+	s := &Spec{Name: "x", Definitions: []*Definition{
+		{Named: Named{Name: "top"}, Type: "const", Value: 9},
+		{Named: Named{Name: "a-b"}, Type: "enum", Entries: []Named{{Name: "c"}, {Name: "d"}}},
+	}}
 	attr := func(typ string, set func(*Attr)) *Attr {
 		a := &Attr{Type: typ}
 		set(a)
 		return a
 	}
 	for _, tt := range []struct {
-		a            *Attr
-		want, limits string
+		a           *Attr
+		want, words string
 	}{
 		{attr("u32", func(*Attr) {}), "{ .type = NLA_U32 }", ""},
 		{attr("u64", func(a *Attr) { a.Checks.Min = "2" }), "NLA_POLICY_MIN(NLA_U64, 2)", ""},
 		{attr("u32", func(a *Attr) { a.Checks.Max = "top" }), "NLA_POLICY_MAX(NLA_U32, X_TOP)", ""},
 		{attr("u32", func(a *Attr) { a.Checks.Min, a.Checks.Max = "1", "top" }), "NLA_POLICY_RANGE(NLA_U32, 1, X_TOP)", "1 to 9"},
-		{attr("u32", func(a *Attr) { a.Enum = "a-b" }), "NLA_POLICY_MAX(NLA_U32, X_A_B_MAX)", "enum `a-b`"},
-		{attr("string", func(a *Attr) { a.Checks.MaxLen = "top" }), "{ .type = NLA_NUL_STRING, .len = X_TOP }", "up to 9 bytes and a NUL"},
+		{attr("u32", func(a *Attr) { a.Enum = "a-b" }), "NLA_POLICY_MAX(NLA_U32, X_A_B_MAX)", "one of c, d"},
+		{attr("string", func(a *Attr) { a.Checks.MaxLen = "top" }), "{ .type = NLA_NUL_STRING, .len = X_TOP }", "at most 9 bytes"},
 		{attr("binary", func(a *Attr) { a.Checks.ExactLen = "16" }), "NLA_POLICY_EXACT_LEN(16)", "16 bytes"},
 	} {
 		got, err := s.policy(tt.a)
 		if err != nil || got != tt.want {
 			t.Errorf("policy(%+v) = %q, %v, want %q", tt.a, got, err, tt.want)
 		}
-		if got := s.limits(tt.a); got != tt.limits {
-			t.Errorf("limits(%+v) = %q, want %q", tt.a, got, tt.limits)
+		if got := s.words(tt.a); got != tt.words {
+			t.Errorf("words(%+v) = %q, want %q", tt.a, got, tt.words)
 		}
 	}
 	if _, err := s.policy(attr("nest", func(*Attr) {})); err == nil {

@@ -39,6 +39,22 @@ const (
 	DevPad           = 12
 )
 
+// AttrsDev describes the attributes of set dev.
+var AttrsDev = []Attr{
+	DevIndex:         {Name: "index", Type: "u32"},
+	DevName:          {Name: "name", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	DevNetdevIfindex: {Name: "netdev-ifindex", Type: "u32"},
+	DevNetdevName:    {Name: "netdev-name", Type: "string", MaxLen: 15, Limits: "at most 15 bytes"},
+	DevLink:          {Name: "link", Type: "u32", Max: 1, Limits: "one of roce, ib"},
+	DevPortState:     {Name: "port-state", Type: "u32", Max: 5, Limits: "one of nop, down, init, armed, active, active-defer"},
+	DevActiveMTU:     {Name: "active-mtu", Type: "u32"},
+	DevNodeGUID:      {Name: "node-guid", Type: "u64"},
+	DevNetnsInode:    {Name: "netns-inode", Type: "u64"},
+	DevWindow:        {Name: "window", Type: "u32", Min: 1, Max: 1024, Limits: "1 to 1024"},
+	DevBurst:         {Name: "burst", Type: "u32", Min: 1, Max: 64, Limits: "1 to 64"},
+	DevPad:           {Name: "pad", Type: "pad"},
+}
+
 // Attributes of set qp.
 const (
 	QPDev            = 1
@@ -71,6 +87,38 @@ const (
 	QPPad            = 28
 )
 
+// AttrsQP describes the attributes of set qp.
+var AttrsQP = []Attr{
+	QPDev:            {Name: "dev", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	QPQPN:            {Name: "qpn", Type: "u32"},
+	QPType:           {Name: "type", Type: "u32", Max: 4, Limits: "one of smi, gsi, rc, uc, ud"},
+	QPState:          {Name: "state", Type: "u32", Max: 6, Limits: "one of reset, init, rtr, rts, sqd, sqe, err"},
+	QPPID:            {Name: "pid", Type: "u32"},
+	QPComm:           {Name: "comm", Type: "string", MaxLen: 15, Limits: "at most 15 bytes"},
+	QPDestQPN:        {Name: "dest-qpn", Type: "u32"},
+	QPSGID:           {Name: "sgid", Type: "binary", Limits: "16 bytes"},
+	QPDGID:           {Name: "dgid", Type: "binary", Limits: "16 bytes"},
+	QPPathMTU:        {Name: "path-mtu", Type: "u32"},
+	QPSQPSN:          {Name: "sq-psn", Type: "u32"},
+	QPAckedPSN:       {Name: "acked-psn", Type: "u32"},
+	QPRQPSN:          {Name: "rq-psn", Type: "u32"},
+	QPSQPosted:       {Name: "sq-posted", Type: "u32"},
+	QPRQPosted:       {Name: "rq-posted", Type: "u32"},
+	QPRetriesLeft:    {Name: "retries-left", Type: "u32"},
+	QPRNRRetriesLeft: {Name: "rnr-retries-left", Type: "u32"},
+	QPTXBytes:        {Name: "tx-bytes", Type: "u64"},
+	QPRXBytes:        {Name: "rx-bytes", Type: "u64"},
+	QPTXPackets:      {Name: "tx-packets", Type: "u64"},
+	QPRXPackets:      {Name: "rx-packets", Type: "u64"},
+	QPRetransmits:    {Name: "retransmits", Type: "u64"},
+	QPErrorReason:    {Name: "error-reason", Type: "u32", Max: 17, Limits: "one of none, retry-exceeded, rnr-retry-exceeded, remote-invalid-request, remote-access, remote-operation, local-protection, local-length, local-qp-op, cq-overrun, invalid-packet, ring-corrupt, moved-by-user, device-removed, peer-access, bad-response, mw-bind, no-memory"},
+	QPErrorOpcode:    {Name: "error-opcode", Type: "u32"},
+	QPErrorPSN:       {Name: "error-psn", Type: "u32"},
+	QPLastNAK:        {Name: "last-nak", Type: "u32"},
+	QPLastHeardMS:    {Name: "last-heard-ms", Type: "u64"},
+	QPPad:            {Name: "pad", Type: "pad"},
+}
+
 // Attributes of set stat.
 const (
 	StatName  = 1
@@ -78,8 +126,55 @@ const (
 	StatPad   = 3
 )
 
+// AttrsStat describes the attributes of set stat.
+var AttrsStat = []Attr{
+	StatName:  {Name: "name", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	StatValue: {Name: "value", Type: "u64"},
+	StatPad:   {Name: "pad", Type: "pad"},
+}
+
 // Attributes of set stats.
 const (
 	StatsDev  = 1
 	StatsStat = 2
 )
+
+// AttrsStats describes the attributes of set stats.
+var AttrsStats = []Attr{
+	StatsDev:  {Name: "dev", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	StatsStat: {Name: "stat", Type: "nest", Limits: "of set stat"},
+}
+
+// Requests is what each operation accepts.
+var Requests = map[uint8]Request{
+	CmdDevGet: {
+		Attrs: AttrsDev,
+		Do:    []uint16{DevName},
+		Dump:  []uint16{},
+	},
+	CmdDevNew: {
+		Attrs: AttrsDev,
+		Admin: true,
+		Do:    []uint16{DevName, DevNetdevName, DevLink},
+	},
+	CmdDevDel: {
+		Attrs: AttrsDev,
+		Admin: true,
+		Do:    []uint16{DevName},
+	},
+	CmdDevSet: {
+		Attrs: AttrsDev,
+		Admin: true,
+		Do:    []uint16{DevName, DevWindow, DevBurst},
+	},
+	CmdQPGet: {
+		Attrs: AttrsQP,
+		Do:    []uint16{QPDev, QPQPN},
+		Dump:  []uint16{QPDev},
+	},
+	CmdStatsGet: {
+		Attrs: AttrsStats,
+		Do:    []uint16{StatsDev},
+		Dump:  []uint16{},
+	},
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+
+package genlfake
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/softhca/softhca/pkg/genl"
+	"github.com/softhca/softhca/pkg/genl/internal/proto"
+)
+
+// A Kernel is a fake kernel. It is safe for concurrent use.
+type Kernel struct {
+	mu       sync.Mutex
+	absent   bool
+	user     bool
+	netdevs  map[string]uint32
+	devices  map[string]*device
+	index    uint32
+	monitors map[*conn]bool
+}
+
+type device struct {
+	genl.Device
+	qps      map[uint32]genl.QP
+	counters []genl.Counter
+}
+
+// New makes a kernel with the module loaded, the given network interfaces and
+// no devices. Whoever calls is an administrator.
+func New(netdevs ...string) *Kernel {
+	k := &Kernel{
+		netdevs:  make(map[string]uint32),
+		devices:  make(map[string]*device),
+		monitors: make(map[*conn]bool),
+	}
+	for i, name := range netdevs {
+		k.netdevs[name] = uint32(i + 2) // 1 is lo.
+	}
+	return k
+}
+
+// Client makes a client of this kernel, as genl.New does of the real one.
+func (k *Kernel) Client() (*genl.Client, error) {
+	c, err := proto.NewClient(func() (proto.Conn, error) { return newConn(k), nil })
+	if err != nil {
+		return nil, err
+	}
+	return c.(*genl.Client), nil
+}
+
+// SetLoaded says whether the module is loaded. It is at first.
+func (k *Kernel) SetLoaded(loaded bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.absent = !loaded
+}
+
+// SetAdmin says whether callers have CAP_NET_ADMIN in the initial user
+// namespace. They have at first.
+func (k *Kernel) SetAdmin(admin bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.user = !admin
+}
+
+// SetPortState changes the state of a device's port, as pulling the cable does.
+func (k *Kernel) SetPortState(dev string, s genl.PortState) error {
+	return k.update(dev, func(d *device) {
+		d.PortState = s
+		k.notify(proto.CmdDevSetNtf, d)
+	})
+}
+
+// SetQP creates or replaces a queue pair of the device that it names.
+func (k *Kernel) SetQP(qp genl.QP) error {
+	return k.update(qp.Device, func(d *device) { d.qps[qp.QPN] = qp })
+}
+
+// SetCounter sets one of a device's counters.
+func (k *Kernel) SetCounter(dev, name string, value uint64) error {
+	return k.update(dev, func(d *device) {
+		for i := range d.counters {
+			if d.counters[i].Name == name {
+				d.counters[i].Value = value
+				return
+			}
+		}
+		d.counters = append(d.counters, genl.Counter{Name: name, Value: value})
+	})
+}
+
+// Overrun loses an event of every monitor, as a slow reader makes the kernel do.
+func (k *Kernel) Overrun() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for c := range k.monitors {
+		c.push(event{err: syscall.ENOBUFS})
+	}
+}
+
+func (k *Kernel) update(dev string, fn func(*device)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d := k.devices[dev]
+	if d == nil {
+		return fmt.Errorf("genlfake: no device %q", dev)
+	}
+	fn(d)
+	return nil
+}
+
+// sorted lists the devices by index, as the kernel does.
+func (k *Kernel) sorted() []*device {
+	return slices.SortedFunc(maps.Values(k.devices), func(a, b *device) int { return cmp.Compare(a.Index, b.Index) })
+}
+
+func (d *device) sortedQPs() []genl.QP {
+	return slices.SortedFunc(maps.Values(d.qps), func(a, b genl.QP) int { return cmp.Compare(a.QPN, b.QPN) })
+}
+
+// find looks up the device that a request names.
+func (k *Kernel) find(r *req, attr uint16) (*device, error) {
+	name, err := r.needString(attr)
+	if err != nil {
+		return nil, err
+	}
+	if d := k.devices[name]; d != nil {
+		return d, nil
+	}
+	return nil, r.refuse(syscall.ENODEV, attr, "there is no softhca device of this name")
+}
+
+func (k *Kernel) devNew(r *req) error {
+	name, err := r.needString(proto.DevName)
+	if err != nil {
+		return err
+	}
+	netdev, err := r.needString(proto.DevNetdevName)
+	if err != nil {
+		return err
+	}
+	link := genl.Link(r.u32[proto.DevLink])
+
+	if name == "" || strings.ContainsAny(name, "/% \t\n") || name == "." || name == ".." {
+		return r.refuse(syscall.EINVAL, proto.DevName, "a device's name may have no slash, percent sign or blank")
+	}
+	if link != genl.LinkRoCE {
+		return r.refuse(syscall.EOPNOTSUPP, proto.DevLink, "only link type roce is supported")
+	}
+	ifindex, ok := k.netdevs[netdev]
+	if !ok {
+		return r.refuse(syscall.ENODEV, proto.DevNetdevName, "there is no network interface of this name in your network namespace")
+	}
+	if k.devices[name] != nil {
+		return r.refuse(syscall.EEXIST, proto.DevName, "an RDMA device of this name exists already")
+	}
+	for _, d := range k.devices {
+		if d.NetdevIndex == ifindex {
+			return r.refuse(syscall.EEXIST, proto.DevNetdevName, "this network interface has a softhca device already")
+		}
+	}
+
+	d := &device{
+		Device: genl.Device{
+			Name: name, Index: k.index, Link: link, Netdev: netdev, NetdevIndex: ifindex,
+			NetnsInode: 4026531840, PortState: genl.PortStateActive, ActiveMTU: 1024,
+			NodeGUID: genl.GUID(0x020000fffe000000 | uint64(ifindex)),
+			Window:   genl.WindowDefault, Burst: genl.BurstDefault,
+		},
+		qps: make(map[uint32]genl.QP),
+		counters: []genl.Counter{
+			{Name: "tx_packets"}, {Name: "tx_bytes"}, {Name: "rx_packets"}, {Name: "rx_bytes"},
+		},
+	}
+	k.index++
+	k.devices[name] = d
+	k.notify(proto.CmdDevNewNtf, d)
+	return nil
+}
+
+func (k *Kernel) devDel(r *req) error {
+	d, err := k.find(r, proto.DevName)
+	if err != nil {
+		return err
+	}
+	delete(k.devices, d.Name)
+	k.notify(proto.CmdDevDelNtf, d)
+	return nil
+}
+
+func (k *Kernel) devSet(r *req) error {
+	d, err := k.find(r, proto.DevName)
+	if err != nil {
+		return err
+	}
+	window, hasWindow := r.u32[proto.DevWindow]
+	burst, hasBurst := r.u32[proto.DevBurst]
+	if !hasWindow && !hasBurst {
+		return r.refuse(syscall.EINVAL, 0, "the request names nothing to set")
+	}
+	if hasWindow {
+		d.Window = window
+	}
+	if hasBurst {
+		d.Burst = burst
+	}
+	k.notify(proto.CmdDevSetNtf, d)
+	return nil
+}
+
+func (k *Kernel) qpGet(r *req) ([][]byte, error) {
+	if r.dump {
+		var out [][]byte
+		want, filter := r.str[proto.QPDev]
+		if filter {
+			if _, err := k.find(r, proto.QPDev); err != nil {
+				return nil, err
+			}
+		}
+		for _, d := range k.sorted() {
+			for _, qp := range d.sortedQPs() {
+				if !filter || want == d.Name {
+					out = append(out, encodeQP(qp))
+				}
+			}
+		}
+		return out, nil
+	}
+	d, err := k.find(r, proto.QPDev)
+	if err != nil {
+		return nil, err
+	}
+	qpn, ok := r.u32[proto.QPQPN]
+	if !ok {
+		return nil, r.refuse(syscall.EINVAL, 0, "the request lacks qpn")
+	}
+	qp, ok := d.qps[qpn]
+	if !ok {
+		return nil, r.refuse(syscall.ENOENT, proto.QPQPN, "the device has no queue pair of this number")
+	}
+	return [][]byte{encodeQP(qp)}, nil
+}
+
+func (k *Kernel) devGet(r *req) ([][]byte, error) {
+	if r.dump {
+		var out [][]byte
+		for _, d := range k.sorted() {
+			out = append(out, encodeDevice(d.Device))
+		}
+		return out, nil
+	}
+	d, err := k.find(r, proto.DevName)
+	if err != nil {
+		return nil, err
+	}
+	return [][]byte{encodeDevice(d.Device)}, nil
+}
+
+func (k *Kernel) statsGet(r *req) ([][]byte, error) {
+	if r.dump {
+		var out [][]byte
+		for _, d := range k.sorted() {
+			out = append(out, encodeStats(d))
+		}
+		return out, nil
+	}
+	d, err := k.find(r, proto.StatsDev)
+	if err != nil {
+		return nil, err
+	}
+	return [][]byte{encodeStats(d)}, nil
+}
+
+func (k *Kernel) notify(cmd uint8, d *device) {
+	for c := range k.monitors {
+		c.push(event{cmd: cmd, data: encodeDevice(d.Device)})
+	}
+}
