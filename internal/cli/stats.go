@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+
+package cli
+
+import (
+	"strings"
+	"time"
+
+	"github.com/softhca/softhca/internal/output"
+	"github.com/softhca/softhca/pkg/genl"
+	"github.com/spf13/cobra"
+)
+
+// A statRow is a counter of a device.
+type statRow struct {
+	Device  string `json:"dev" out:"list"`
+	Counter string `json:"counter" out:"list"`
+	Value   uint64 `json:"value" out:"list"`
+}
+
+// A rateRow is a counter that changed.
+type rateRow struct {
+	statRow
+	// PerSecond is the change since the last look, by the time between.
+	PerSecond float64 `json:"per_second" out:"list"`
+}
+
+func newStats(a *app) *cobra.Command {
+	var (
+		watch    bool
+		interval time.Duration
+		count    int
+	)
+	cmd := &cobra.Command{
+		Use:   "stats [DEV] [--watch]",
+		Short: "Show counters",
+		Long: `Show the counters of the device DEV, or of all devices.
+
+With --watch, show again and again the counters that changed, and by how much
+a second, until interrupted.`,
+		Example: `  ibctl stats shca0
+  ibctl stats --watch`,
+		Args:              optionalArg,
+		ValidArgsFunction: a.completeDevices,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			device := strings.Join(args, "")
+			if !watch && (cmd.Flags().Changed("interval") || cmd.Flags().Changed("count")) {
+				return usagef(cmd, "--interval and --count go with --watch")
+			}
+			if interval <= 0 {
+				return usagef(cmd, "--interval must be more than 0")
+			}
+			return a.with(func(c *genl.Client) error {
+				if watch {
+					return a.watchStats(cmd, c, device, interval, count)
+				}
+				rows, err := readStats(c, device)
+				if err != nil {
+					return err
+				}
+				return a.printer().List(rows)
+			})
+		},
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show changes until interrupted")
+	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks, with --watch")
+	cmd.Flags().IntVar(&count, "count", 0, "number of looks, with --watch; 0 means no end")
+	return cmd
+}
+
+func readStats(c *genl.Client, device string) ([]statRow, error) {
+	all, err := c.Stats(device)
+	if err != nil {
+		return nil, err
+	}
+	var rows []statRow
+	for _, s := range all {
+		for _, counter := range s.Counters {
+			rows = append(rows, statRow{s.Device, counter.Name, counter.Value})
+		}
+	}
+	return rows, nil
+}
+
+func (a *app) watchStats(cmd *cobra.Command, c *genl.Client, device string, interval time.Duration, count int) error {
+	type key struct{ device, counter string }
+	var (
+		last   map[key]uint64
+		lastAt time.Time
+		p      = a.printer()
+		tick   = time.NewTicker(interval)
+	)
+	defer tick.Stop()
+
+	for looks := 0; ; {
+		rows, err := readStats(c, device)
+		if err != nil {
+			return err
+		}
+		now, at := make(map[key]uint64), time.Now()
+		var changed []rateRow
+		for _, r := range rows {
+			k := key{r.Device, r.Counter}
+			now[k] = r.Value
+			// Less than before is another device of the same name.
+			if was, ok := last[k]; ok && r.Value > was {
+				changed = append(changed, rateRow{r, float64(r.Value-was) / at.Sub(lastAt).Seconds()})
+			}
+		}
+		if last != nil {
+			if p.Format == output.Table {
+				// Home and clear, then the table from the top.
+				if _, err := a.Stdout.Write([]byte("\x1b[H\x1b[2J")); err != nil {
+					return err
+				}
+			}
+			if err := p.List(changed); err != nil {
+				return err
+			}
+			if looks++; looks == count {
+				return nil
+			}
+		}
+		last, lastAt = now, at
+
+		select {
+		case <-cmd.Context().Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
