@@ -52,11 +52,6 @@ struct shca_why {
 	u32 psn;
 };
 
-enum shca_swqe_state {
-	SHCA_SWQE_READY,	/* fetched and checked, not all of it sent */
-	SHCA_SWQE_SENT,		/* all of it sent, not acknowledged */
-};
-
 /**
  * struct shca_swqe - a send WQE under way, in memory of the kernel's
  * @wqe: the slot, copied once; its sge or inline data follow
@@ -65,14 +60,18 @@ enum shca_swqe_state {
  * @packets: PSNs it takes: packets sent, or responses for a READ
  * @first_psn: of the first
  * @sent: PSNs of it sent (requested, for a READ) since the last go-back
- * @state: see above
+ * @status: what check found: IB_WC_SUCCESS, or how it will complete
+ * @reason: SOFTHCA_ERROR_REASON_* that goes with @status
+ * @failed: it put the QP in error, so it completes with @status, not flushed
  */
 struct shca_swqe {
 	u32 length;
 	u32 packets;
 	u32 first_psn;
 	u32 sent;
-	enum shca_swqe_state state;
+	u32 status;
+	u32 reason;
+	bool failed;
 	struct shca_send_wqe wqe;
 };
 
@@ -95,18 +94,25 @@ struct shca_swqe {
  * @unacked_req: packets sent since the last that asked for an ACK
  * @rd_limit: READ requests that may be outstanding
  * @rd_out: READ requests that are
+ * @rd_head: oldest of them in @rd_end
+ * @rd_end: PSN of the last response of each
  * @retries: left of retry_cnt, refilled by progress
  * @rnr_retries: left of rnr_retry; 7 at start means without end
- * @rnr_wait: nothing is sent until the RNR timer fires
- * @gap_psn: @una for which a gap in the responses was answered already
+ * @wait: nothing is sent until the timer fires: the peer asked for it (RNR), or
+ *	the network had no room
+ * @gap_psn: PSN from which a gap in the responses was asked for again
+ * @gap_time: jiffies when
+ * @gap_seen: both are valid
  * @timeout: local ACK timeout in jiffies, 0: none
- * @timer: the timeout, or the RNR wait
- * @timer_fired: set by the timer, taken by the runner
- * @draining: SQD: what is under way ends, nothing new begins
+ * @deadline: jiffies at which the timeout, or the wait, is over
+ * @timer: fires at @deadline or before; then it is armed for the rest
+ * @timer_fired: bit 0 set by the timer, taken by the runner
  * @flow: route to the peer
  * @burst: packets being put together
  * @tx_bytes: payload bytes sent, without repeats
  * @tx_packets: packets sent, with repeats
+ * @rx_bytes: payload bytes of READ responses
+ * @rx_packets: acknowledges and responses received
  * @retransmits: packets sent again
  * @last_nak: syndrome of the last NAK received, or 0
  */
@@ -128,12 +134,16 @@ struct shca_sq {
 	u32 unacked_req;
 	u32 rd_limit;
 	u32 rd_out;
+	u32 rd_head;
+	u32 rd_end[SHCA_MAX_RD_ATOMIC];
 	u8 retries;
 	u8 rnr_retries;
-	bool rnr_wait;
+	bool wait;
 	u32 gap_psn;
+	unsigned long gap_time;
 	bool gap_seen;
 	unsigned long timeout;
+	unsigned long deadline;
 	struct timer_list timer;
 	unsigned long timer_fired;
 
@@ -142,6 +152,8 @@ struct shca_sq {
 
 	u64 tx_bytes;
 	u64 tx_packets;
+	u64 rx_bytes;
+	u64 rx_packets;
 	u64 retransmits;
 	u32 last_nak;
 };
@@ -165,10 +177,12 @@ struct shca_rwqe {
  * @left: bytes to send
  * @psn: of the next response
  * @first: the next response is the first
+ * @copy: the request came before, so responses carry private copies
  */
 struct shca_read {
 	bool active;
 	bool first;
+	bool copy;
 	u32 rkey;
 	u32 left;
 	u32 psn;
@@ -190,14 +204,19 @@ struct shca_read {
  * @write_left: bytes of it to come
  * @write_rkey: its key
  * @rwqe: the receive WQE in use
- * @nak_sent: a sequence NAK was sent for @epsn; sends no second one
+ * @nak_sent: a NAK was sent for @epsn
+ * @nak_psn: the last PSN past @epsn that arrived since: a smaller one means that
+ *	the requester went back and @epsn was lost again
+ * @comm_est: IB_EVENT_COMM_EST was raised
  * @ack_due: an acknowledge is to be sent
  * @read: a READ being answered, before anything else
  * @min_rnr_timer: code that a RNR NAK carries
  * @flow: route to the peer
  * @burst: packets being put together
- * @rx_bytes: payload bytes received, without duplicates
- * @rx_packets: packets delivered to this QP, either side
+ * @rx_bytes: payload bytes of requests, without duplicates
+ * @rx_packets: requests received
+ * @tx_bytes: payload bytes of READ responses
+ * @tx_packets: acknowledges and responses sent
  */
 struct shca_rq {
 	struct shca_runner run;
@@ -215,6 +234,8 @@ struct shca_rq {
 	u32 write_rkey;
 	struct shca_rwqe rwqe;
 	bool nak_sent;
+	u32 nak_psn;
+	bool comm_est;
 	bool ack_due;
 	struct shca_read read;
 	u8 min_rnr_timer;
@@ -224,6 +245,8 @@ struct shca_rq {
 
 	u64 rx_bytes;
 	u64 rx_packets;
+	u64 tx_bytes;
+	u64 tx_packets;
 };
 
 /* Bits of shca_qp.events */

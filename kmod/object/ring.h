@@ -76,7 +76,8 @@ static inline void shca_ring_set_wakeup(struct shca_ring *r)
 
 static inline void shca_ring_clear_wakeup(struct shca_ring *r)
 {
-	WRITE_ONCE(r->hdr->flags, 0);
+	if (READ_ONCE(r->hdr->flags))
+		WRITE_ONCE(r->hdr->flags, 0);
 }
 
 #endif /* _SHCA_RING_H */

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The completer: what acknowledges, READ responses and the timer do to the
+ * requester (IBA 9.7.5, 9.9.2).
+ *
+ * sq->una is the oldest PSN not acknowledged.  An ACK of PSN p acknowledges all
+ * up to p, but never across a READ whose responses are missing: that is a
+ * gap, and like a sequence NAK it sends the requester back (go-back-N).
+ *
+ * Context of all functions but the timer's: the owner of the requester's runner.
+ */
+#include "internal.h"
+#include "../object/copy.h"
+
+/* RNR NAK timer codes in units of 10 us (IBA table 45) */
+static const u32 rnr_10us[32] = {
+	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+/** shca_sq_timer_fn - the QP's timer: tell the runner; softirq */
+void shca_sq_timer_fn(struct timer_list *t)
+{
+	struct shca_sq *sq = container_of(t, struct shca_sq, timer);
+
+	set_bit(0, &sq->timer_fired);
+	shca_runner_kick(&sq->run, SHCA_CTX_SOFTIRQ);
+}
+
+/** shca_sq_arm - let the timer fire @delay jiffies from now */
+void shca_sq_arm(struct shca_qp *qp, unsigned long delay)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->run);
+	sq->deadline = jiffies + delay;
+	mod_timer(&sq->timer, sq->deadline);
+}
+
+static void sq_fail(struct shca_qp *qp, u32 status, u32 reason, u32 opcode,
+		    u32 psn)
+{
+	struct shca_sq *sq = &qp->sq;
+	struct shca_swqe *s;
+
+	shca_qp_error(qp, reason, opcode, psn);
+	if (sq->ring.cons == sq->fetched)
+		return;
+	s = shca_swqe(sq, sq->ring.cons);
+	s->status = status;
+	s->failed = true;
+}
+
+/**
+ * shca_sq_rewind - send again from a PSN on
+ * @qp: the QP
+ * @psn: a PSN from una to psn
+ */
+void shca_sq_rewind(struct shca_qp *qp, u32 psn)
+{
+	struct shca_sq *sq = &qp->sq;
+	u32 i;
+
+	lockdep_assert_held(&sq->run);
+	for (i = sq->ring.cons; i != sq->fetched; i++) {
+		struct shca_swqe *s = shca_swqe(sq, i);
+		u32 at = shca_psn_diff(psn, s->first_psn);
+
+		/* Past cur nothing is sent, and first_psn not set. */
+		if (i == sq->cur && !s->sent)
+			break;
+		if (at < s->packets) {
+			sq->cur = i;
+			s->sent = at;
+			break;
+		}
+		if (i == sq->cur)
+			break;
+	}
+	if (sq->cur != sq->fetched)
+		for (i = sq->cur + 1; i != sq->fetched; i++)
+			shca_swqe(sq, i)->sent = 0;
+	while (sq->rd_out &&
+	       shca_psn_diff(sq->rd_end[(sq->rd_head + sq->rd_out - 1) %
+					SHCA_MAX_RD_ATOMIC], psn) >= 0)
+		sq->rd_out--;
+	sq->psn = psn;
+	sq->unacked_req = 0;
+}
+
+/* Go back to una. */
+static void go_back(struct shca_qp *qp)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	shca_sq_rewind(qp, sq->una);
+	if (sq->timeout && !sq->wait)
+		shca_sq_arm(qp, sq->timeout);
+}
+
+/**
+ * shca_completer_retire - complete the WQEs that are acknowledged in full
+ * @qp: the QP
+ */
+void shca_completer_retire(struct shca_qp *qp)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	while (sq->ring.cons != sq->fetched) {
+		struct shca_swqe *s = shca_swqe(sq, sq->ring.cons);
+		u32 end = shca_psn_add(s->first_psn, s->packets);
+
+		/* A WQE that was gone back to may be acknowledged unsent. */
+		if (sq->ring.cons == sq->cur && s->sent < s->packets)
+			break;
+		if (shca_psn_diff(sq->una, end) < 0)
+			break;
+		if (sq->cur == sq->ring.cons)
+			sq->cur++;
+		shca_sq_complete(qp, s, IB_WC_SUCCESS);
+	}
+}
+
+/* All before @una is acknowledged. */
+static void advance(struct shca_qp *qp, u32 una)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	if (shca_psn_diff(una, sq->una) <= 0)
+		return;
+	sq->una = una;
+	sq->retries = qp->attr.retry_cnt;
+	sq->rnr_retries = qp->attr.rnr_retry;
+	sq->gap_seen = false;
+	while (sq->rd_out &&
+	       shca_psn_diff(sq->rd_end[sq->rd_head], una) < 0) {
+		sq->rd_head = (sq->rd_head + 1) % SHCA_MAX_RD_ATOMIC;
+		sq->rd_out--;
+	}
+	/* It may overtake a requester that went back: skip what is done. */
+	while (shca_psn_diff(una, sq->psn) > 0) {
+		struct shca_swqe *s = shca_swqe(sq, sq->cur);
+		u32 left = s->packets - s->sent;
+		u32 ahead = shca_psn_diff(una, sq->psn);
+		u32 step = min(left, ahead);
+
+		if (sq->cur == sq->fetched)
+			break;	/* can not be: una <= max_psn */
+		if (!s->sent)
+			s->first_psn = sq->psn;
+		s->sent += step;
+		sq->psn = shca_psn_add(sq->psn, step);
+		if (s->sent == s->packets)
+			sq->cur++;
+	}
+	shca_completer_retire(qp);
+	if (sq->una == sq->psn) {
+		if (!sq->wait)
+			timer_delete(&sq->timer);
+	} else if (!sq->wait) {
+		/* The timer itself is armed anew when it fires too early. */
+		sq->deadline = jiffies + sq->timeout;
+	}
+}
+
+/* First READ of which responses are missing, at or after una: its next PSN */
+static bool read_missing(struct shca_qp *qp, u32 upto, u32 *psn)
+{
+	struct shca_sq *sq = &qp->sq;
+	u32 i;
+
+	for (i = sq->ring.cons; i != sq->fetched && i != sq->cur + 1; i++) {
+		struct shca_swqe *s = shca_swqe(sq, i);
+
+		if (i == sq->cur && !s->sent)
+			break;
+		if (shca_psn_diff(s->first_psn, upto) > 0)
+			break;
+		if (s->wqe.opcode != IB_WR_RDMA_READ)
+			continue;
+		*psn = shca_psn_diff(sq->una, s->first_psn) > 0 ? sq->una :
+								  s->first_psn;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Something after @psn arrived, or a sequence NAK of @psn: send again from there.
+ * Reordering answers once with many of these, so one in two jiffies counts.
+ * None uses up a retry: those are for a peer that is not heard (the timer).
+ */
+static void gap(struct shca_qp *qp, u32 psn)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	shca_count(qp->dev, rx_out_of_sequence);
+	advance(qp, psn);
+	if (sq->gap_seen && sq->gap_psn == psn &&
+	    time_before(jiffies, sq->gap_time + 2))
+		return;
+	go_back(qp);
+	sq->gap_seen = true;
+	sq->gap_psn = psn;
+	sq->gap_time = jiffies;
+}
+
+/* The peer has all before @psn. Returns false if READ responses are missing. */
+static bool acked_before(struct shca_qp *qp, u32 psn)
+{
+	u32 missing;
+
+	if (psn != qp->sq.una &&
+	    read_missing(qp, shca_psn_add(psn, -1), &missing)) {
+		gap(qp, missing);
+		return false;
+	}
+	advance(qp, psn);
+	return true;
+}
+
+static void receive_rnr(struct shca_qp *qp, u32 psn, u8 code)
+{
+	struct shca_sq *sq = &qp->sq;
+	unsigned long us = rnr_10us[code] * 10ul;
+
+	shca_count(qp->dev, rx_rnr_naks);
+	if (sq->wait && psn == sq->psn)
+		return;	/* a duplicate */
+	if (!acked_before(qp, psn))
+		return;
+	if (qp->attr.rnr_retry != 7) {
+		if (!sq->rnr_retries) {
+			shca_count(qp->dev, rnr_retry_exceeded);
+			sq_fail(qp, IB_WC_RNR_RETRY_EXC_ERR,
+				SOFTHCA_ERROR_REASON_RNR_RETRY_EXCEEDED,
+				SHCA_OP_ACK, psn);
+			return;
+		}
+		sq->rnr_retries--;
+	}
+	shca_sq_rewind(qp, psn);
+	sq->wait = true;
+	/* One jiffy more: the present one has begun already. */
+	shca_sq_arm(qp, usecs_to_jiffies(us) + 1);
+}
+
+static void receive_nak(struct shca_qp *qp, u32 psn, u8 code)
+{
+	static const struct {
+		u32 status;
+		u32 reason;
+	} fatal[] = {
+		[SHCA_NAK_INVALID] = {
+			IB_WC_REM_INV_REQ_ERR,
+			SOFTHCA_ERROR_REASON_REMOTE_INVALID_REQUEST },
+		[SHCA_NAK_ACCESS] = {
+			IB_WC_REM_ACCESS_ERR,
+			SOFTHCA_ERROR_REASON_REMOTE_ACCESS },
+		[SHCA_NAK_OPERATION] = {
+			IB_WC_REM_OP_ERR,
+			SOFTHCA_ERROR_REASON_REMOTE_OPERATION },
+	};
+
+	shca_count(qp->dev, rx_naks);
+	if (!acked_before(qp, psn))
+		return;
+	if (code == SHCA_NAK_SEQUENCE) {
+		gap(qp, psn);
+		return;
+	}
+	if (code >= ARRAY_SIZE(fatal) || !fatal[code].status) {
+		shca_count(qp->dev, rx_bad_response);
+		return;
+	}
+	sq_fail(qp, fatal[code].status, fatal[code].reason, SHCA_OP_ACK, psn);
+}
+
+static void receive_ack(struct shca_qp *qp, u32 psn, u8 syndrome)
+{
+	u8 value = syndrome & SHCA_AETH_VALUE_MASK;
+
+	switch (syndrome & SHCA_AETH_KIND_MASK) {
+	case SHCA_AETH_ACK:
+		shca_count(qp->dev, rx_acks);
+		acked_before(qp, shca_psn_add(psn, 1));
+		return;
+	case SHCA_AETH_RNR:
+		qp->sq.last_nak = syndrome;
+		receive_rnr(qp, psn, value);
+		return;
+	case SHCA_AETH_NAK:
+		qp->sq.last_nak = syndrome;
+		receive_nak(qp, psn, value);
+		return;
+	default:
+		shca_count(qp->dev, rx_bad_response);
+	}
+}
+
+/* The oldest WQE, if @psn is the next response of a READ; else NULL */
+static struct shca_swqe *read_at(struct shca_qp *qp, u32 psn)
+{
+	struct shca_sq *sq = &qp->sq;
+	struct shca_swqe *s;
+	u32 i;
+
+	for (i = sq->ring.cons; i != sq->fetched && i != sq->cur + 1; i++) {
+		s = shca_swqe(sq, i);
+		if (i == sq->cur && !s->sent)
+			break;
+		if (shca_psn_diff(psn, s->first_psn) < 0)
+			break;
+		if ((u32)shca_psn_diff(psn, s->first_psn) < s->packets)
+			return s->wqe.opcode == IB_WR_RDMA_READ ? s : NULL;
+	}
+	return NULL;
+}
+
+static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
+{
+	const struct shca_rx *rx = shca_rx(skb);
+	struct shca_sq *sq = &qp->sq;
+	struct shca_src src = {
+		.skb = skb,
+		.off = rx->hdr_len,
+		.len = rx->payload,
+	};
+	struct shca_swqe *s;
+	u32 offset, missing;
+	int ret;
+
+	s = read_at(qp, rx->psn);
+	if (!s) {
+		shca_count(qp->dev, rx_bad_response);
+		return;
+	}
+	/* A response acknowledges the requests before its READ. */
+	if (read_missing(qp, rx->psn, &missing) && missing != rx->psn) {
+		gap(qp, missing);
+		return;
+	}
+	advance(qp, rx->psn);
+
+	offset = shca_psn_diff(rx->psn, s->first_psn) * qp->mtu;
+	if (rx->payload != min(s->length - offset, qp->mtu)) {
+		shca_count(qp->dev, rx_bad_response);
+		sq_fail(qp, IB_WC_BAD_RESP_ERR,
+			SOFTHCA_ERROR_REASON_BAD_RESPONSE, rx->opcode,
+			rx->psn);
+		return;
+	}
+	ret = shca_copy_to_sges(qp->dev, qp->pd, s->wqe.sge, s->wqe.num_sge,
+				offset, &src);
+	if (ret) {
+		sq_fail(qp, IB_WC_LOC_PROT_ERR,
+			SOFTHCA_ERROR_REASON_LOCAL_PROTECTION, rx->opcode,
+			rx->psn);
+		return;
+	}
+	sq->rx_bytes += rx->payload;
+	advance(qp, shca_psn_add(rx->psn, 1));
+}
+
+/**
+ * shca_completer_receive - take one packet off the requester's inbox
+ * @qp: the QP
+ * @skb: an acknowledge or a READ response; consumed
+ */
+void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb)
+{
+	const struct shca_rx *rx = shca_rx(skb);
+	struct shca_sq *sq = &qp->sq;
+	const struct shca_aeth *aeth;
+
+	sq->rx_packets++;
+	if (shca_qp_state(qp) != IB_QPS_RTS) {
+		shca_count(qp->dev, rx_drop_state);
+		goto out;
+	}
+	/* Only what was sent can be answered; the rest is late or forged. */
+	if (shca_psn_diff(rx->psn, sq->una) < 0) {
+		shca_count(qp->dev, rx_duplicates);
+		goto out;
+	}
+	if (shca_psn_diff(rx->psn, sq->max_psn) >= 0) {
+		shca_count(qp->dev, rx_bad_response);
+		goto out;
+	}
+	if (shca_opcodes[rx->opcode].flags & SHCA_OPF_READ) {
+		receive_read_response(qp, skb);
+	} else if (rx->opcode == SHCA_OP_ACK) {
+		aeth = (void *)skb->data + sizeof(struct shca_bth);
+		receive_ack(qp, rx->psn, shca_aeth_syndrome(aeth));
+	} else {
+		shca_count(qp->dev, rx_bad_response);
+	}
+out:
+	consume_skb(skb);
+}
+
+/**
+ * shca_completer_timer - answer the timer, if it fired
+ * @qp: a QP in RTS
+ */
+void shca_completer_timer(struct shca_qp *qp)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	if (!test_and_clear_bit(0, &sq->timer_fired))
+		return;
+	if (time_before(jiffies, sq->deadline)) {
+		if (sq->wait || sq->una != sq->psn)
+			mod_timer(&sq->timer, sq->deadline);
+		return;
+	}
+	if (sq->wait) {
+		sq->wait = false;
+		if (sq->una != sq->psn && sq->timeout)
+			shca_sq_arm(qp, sq->timeout);
+		return;
+	}
+	if (sq->una == sq->psn || !sq->timeout)
+		return;
+	shca_count(qp->dev, ack_timeouts);
+	if (!sq->retries) {
+		shca_count(qp->dev, retry_exceeded);
+		sq_fail(qp, IB_WC_RETRY_EXC_ERR,
+			SOFTHCA_ERROR_REASON_RETRY_EXCEEDED, 0xff, sq->una);
+		return;
+	}
+	sq->retries--;
+	go_back(qp);
+}

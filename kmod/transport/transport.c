@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The transport's doors: a QP is attached when it is created, opened when it
+ * leaves RESET, closed when it returns there, detached when it is destroyed;
+ * packets come in through shca_transport_receive().
+ */
+#include <linux/slab.h>
+
+#include "internal.h"
+
+static struct lock_class_key requester_key, responder_key;
+
+/**
+ * shca_transport_attach - prepare a new QP
+ * @qp: not published
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int shca_transport_attach(struct shca_qp *qp)
+{
+	qp->sq.burst = shca_burst_alloc();
+	qp->rq.burst = shca_burst_alloc();
+	if (!qp->sq.burst || !qp->rq.burst) {
+		kvfree(qp->sq.burst);
+		kvfree(qp->rq.burst);
+		return -ENOMEM;
+	}
+	timer_setup(&qp->sq.timer, shca_sq_timer_fn, 0);
+	shca_runner_init(&qp->sq.run, "shca_requester", &requester_key,
+			 shca_requester_turn);
+	shca_runner_init(&qp->rq.run, "shca_responder", &responder_key,
+			 shca_responder_turn);
+	return 0;
+}
+
+/**
+ * shca_transport_open - let packets and WQEs of a QP be worked on
+ * @qp: in RESET, with its rings and indices at their start
+ *
+ * Context: process, under qp->mod.
+ */
+void shca_transport_open(struct shca_qp *qp)
+{
+	/* Until a runner says otherwise, a post must ring the doorbell. */
+	shca_ring_set_wakeup(&qp->sq.ring);
+	shca_ring_clear_wakeup(&qp->rq.ring);
+	shca_runner_reopen(&qp->sq.run);
+	shca_runner_reopen(&qp->rq.run);
+}
+
+/**
+ * shca_transport_close - stop all work on a QP
+ * @qp: the QP
+ *
+ * After the return no runner, timer or event of the QP runs, and none will
+ * until it is opened again.  Waits for a turn at the most.
+ *
+ * Context: process, under qp->mod, may sleep.
+ */
+void shca_transport_close(struct shca_qp *qp)
+{
+	shca_runner_close(&qp->sq.run);
+	shca_runner_close(&qp->rq.run);
+	/* Only an owner of the runner arms it. A late one finds it closed. */
+	timer_delete_sync(&qp->sq.timer);
+	qp->sq.timer_fired = 0;
+	cancel_work_sync(&qp->event_work);
+	qp->events = 0;
+	shca_flow_clear(&qp->sq.flow);
+	shca_flow_clear(&qp->rq.flow);
+}
+
+/**
+ * shca_transport_detach - the mirror of attach, for destroy
+ * @qp: unpublished
+ *
+ * Context: process, under qp->mod, may sleep.
+ */
+void shca_transport_detach(struct shca_qp *qp)
+{
+	shca_transport_close(qp);
+	kvfree(qp->sq.burst);
+	kvfree(qp->rq.burst);
+	qp->sq.burst = NULL;
+	qp->rq.burst = NULL;
+}
+
+/**
+ * shca_transport_receive - a packet for a QP; see shca_receive_fn
+ * @qp: the QP
+ * @skb: the packet
+ */
+void shca_transport_receive(struct shca_qp *qp, struct sk_buff *skb)
+{
+	const struct shca_opcode *op = &shca_opcodes[shca_rx(skb)->opcode];
+	u8 service = shca_rx(skb)->opcode & SHCA_OP_SERVICE_MASK;
+	struct shca_runner *run;
+
+	if (service != (shca_qp_connected(qp) ? SHCA_OP_RC : SHCA_OP_UD)) {
+		shca_count(qp->dev, rx_drop_opcode);
+		kfree_skb(skb);
+		return;
+	}
+	WRITE_ONCE(qp->last_heard, jiffies);
+	run = op->flags & SHCA_OPF_RESPONSE ? &qp->sq.run : &qp->rq.run;
+	if (!shca_runner_deliver(run, skb)) {
+		shca_count(qp->dev, rx_drop_inbox);
+		kfree_skb(skb);
+		return;
+	}
+	shca_runner_kick(run, SHCA_CTX_SOFTIRQ);
+}
