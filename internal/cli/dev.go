@@ -115,7 +115,7 @@ state, and every call that they make on the device afterwards fails.`,
 The keys are:
 
   window  packets that a queue pair may have in flight, 1 to 1024
-  burst   packets that are handed to the link at a time, 1 to 64`,
+  burst   packets that are handed to the link at a time, 1 to 32`,
 		Example: "  ibctl dev set shca0 window 64",
 		Args:    exactArgs("NAME", "KEY", "VALUE"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {

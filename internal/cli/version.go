@@ -19,9 +19,10 @@ type versionView struct {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Show the version of ibctl",
-		Args:  exactArgs(),
+		Use:     "version",
+		Short:   "Show the version of ibctl",
+		Example: "  ibctl -j version",
+		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			v := versionView{Version: Version}
 			if info, ok := debug.ReadBuildInfo(); ok {

@@ -161,14 +161,14 @@ func text(v reflect.Value) string {
 	}
 	var s string
 	switch x := v.Interface().(type) {
-	case fmt.Stringer:
-		s = x.String()
-	case encoding.TextMarshaler:
+	case encoding.TextMarshaler: // As in JSON, so before fmt.Stringer.
 		b, err := x.MarshalText()
 		if err != nil {
 			return "-"
 		}
 		s = string(b)
+	case fmt.Stringer:
+		s = x.String()
 	default:
 		s = fmt.Sprint(x)
 	}

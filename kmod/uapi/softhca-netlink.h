@@ -22,7 +22,7 @@
 #define SOFTHCA_BURST_DEFAULT 16
 
 /* Largest burst. */
-#define SOFTHCA_BURST_MAX 64
+#define SOFTHCA_BURST_MAX 32
 
 /* Longest name of a process, in bytes, without the NUL. */
 #define SOFTHCA_COMM_MAX 15

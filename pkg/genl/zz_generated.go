@@ -18,7 +18,7 @@ const (
 	// BurstDefault: What a new device has as its burst.
 	BurstDefault = 16
 	// BurstMax: Largest burst.
-	BurstMax = 64
+	BurstMax = 32
 	// CommMax: Longest name of a process, in bytes, without the NUL.
 	CommMax = 15
 	// StatNameMax: Longest name of a counter, in bytes, without the NUL.

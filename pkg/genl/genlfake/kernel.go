@@ -48,12 +48,16 @@ func New(netdevs ...string) *Kernel {
 
 // Client makes a client of this kernel, as genl.New does of the real one.
 func (k *Kernel) Client() (*genl.Client, error) {
-	c, err := proto.NewClient(func() (proto.Conn, error) { return newConn(k), nil })
+	c, err := proto.NewClient(k.Dial)
 	if err != nil {
 		return nil, err
 	}
 	return c.(*genl.Client), nil
 }
+
+// Dial opens a connection, for the tests of package genl itself. Others cannot
+// name what it returns and call Client.
+func (k *Kernel) Dial() (proto.Conn, error) { return newConn(k), nil }
 
 // SetLoaded says whether the module is loaded. It is at first.
 func (k *Kernel) SetLoaded(loaded bool) {

@@ -51,7 +51,7 @@ var AttrsDev = []Attr{
 	DevNodeGUID:      {Name: "node-guid", Type: "u64"},
 	DevNetnsInode:    {Name: "netns-inode", Type: "u64"},
 	DevWindow:        {Name: "window", Type: "u32", Min: 1, Max: 1024, Limits: "1 to 1024"},
-	DevBurst:         {Name: "burst", Type: "u32", Min: 1, Max: 64, Limits: "1 to 64"},
+	DevBurst:         {Name: "burst", Type: "u32", Min: 1, Max: 32, Limits: "1 to 32"},
 	DevPad:           {Name: "pad", Type: "pad"},
 }
 

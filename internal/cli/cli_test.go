@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/softhca/softhca/pkg/genl"
+	"github.com/softhca/softhca/pkg/genl/genlfake"
+	"github.com/spf13/cobra"
+)
+
+// TestScripts runs ibctl against a fake kernel with the network interfaces eth0
+// and eth1. The scripts know these commands besides the usual ones:
+//
+//	ibctl ARGS...         run it; "!" wants any exit code but 0
+//	exits CODE ARGS...    run it and want this exit code
+//	terminal ARGS...      run it as on a terminal
+//	kernel ACTION ARGS... change the kernel behind its back
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Values["kernel"] = genlfake.New("eth0", "eth1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ibctl": func(ts *testscript.TestScript, neg bool, args []string) {
+				if code := run(ts, false, args); (code != 0) != neg {
+					ts.Fatalf("exit code %d", code)
+				}
+			},
+			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+				want, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				if code := run(ts, false, args[1:]); code != want {
+					ts.Fatalf("exit code %d, want %d", code, want)
+				}
+			},
+			"terminal": func(ts *testscript.TestScript, neg bool, args []string) {
+				if code := run(ts, true, args); (code != 0) != neg {
+					ts.Fatalf("exit code %d", code)
+				}
+			},
+			"kernel": change,
+		},
+	})
+}
+
+func run(ts *testscript.TestScript, terminal bool, args []string) int {
+	for i, a := range args { // Arguments that name files are relative to the script.
+		if strings.HasPrefix(a, "./") {
+			args[i] = ts.MkAbs(a)
+		}
+	}
+	var stderr bytes.Buffer
+	code := Main(context.Background(), args, Env{
+		Stdout: ts.Stdout(), Stderr: io.MultiWriter(ts.Stderr(), &stderr), Terminal: terminal,
+		Connect: ts.Value("kernel").(*genlfake.Kernel).Client,
+	})
+	// A failure is one line, and nothing else is said on standard error.
+	n := strings.Count(stderr.String(), "\n")
+	if code != 0 && n != 1 || code == 0 && n != 0 && !strings.HasPrefix(args[0], "__complete") {
+		ts.Fatalf("exit code %d and %d lines on standard error:\n%s", code, n, &stderr)
+	}
+	return code
+}
+
+func change(ts *testscript.TestScript, _ bool, args []string) {
+	k := ts.Value("kernel").(*genlfake.Kernel)
+	number := func(s string) uint64 {
+		n, err := strconv.ParseUint(s, 10, 64)
+		ts.Check(err)
+		return n
+	}
+	switch args[0] {
+	case "unload":
+		k.SetLoaded(false)
+	case "user":
+		k.SetAdmin(false)
+	case "counter": // DEV NAME VALUE
+		ts.Check(k.SetCounter(args[1], args[2], number(args[3])))
+	case "port": // DEV STATE
+		var s genl.PortState
+		ts.Check(s.UnmarshalText([]byte(args[2])))
+		ts.Check(k.SetPortState(args[1], s))
+	case "qp": // FILE with JSON
+		var q struct {
+			genl.QP
+			Opcode, NAK *uint8
+		}
+		// Opcodes and syndromes have names in JSON only one way.
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &q))
+		if q.Opcode != nil {
+			op := genl.Opcode(*q.Opcode)
+			q.ErrorOpcode = &op
+		}
+		if q.NAK != nil {
+			q.LastNAK = genl.Syndrome(*q.NAK)
+		}
+		ts.Check(k.SetQP(q.QP))
+	default:
+		ts.Fatalf("unknown action %q", args[0])
+	}
+}
+
+// A writer tells when something was written.
+type writer struct {
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	wrote chan struct{}
+}
+
+func newWriter() *writer { return &writer{wrote: make(chan struct{}, 1000)} }
+
+func (w *writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer func() { w.wrote <- struct{}{} }()
+	return w.buf.Write(b)
+}
+
+func (w *writer) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// TestMonitor: events come as they happen, and an interrupt is a good end.
+func TestMonitor(t *testing.T) {
+	k := genlfake.New("eth0")
+	c, err := k.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	connected := make(chan struct{}, 1)
+	out := newWriter()
+	done := make(chan int)
+	go func() {
+		done <- Main(ctx, []string{"-j", "monitor"}, Env{
+			Stdout: out, Stderr: io.Discard,
+			Connect: func() (*genl.Client, error) { connected <- struct{}{}; return k.Client() },
+		})
+	}()
+	<-connected
+	// The monitor may not listen yet: repeat until it says something.
+	for n := 0; ; n++ {
+		name := fmt.Sprintf("shca%d", n)
+		if err := c.AddDevice(genl.DeviceConfig{Name: name, Netdev: "eth0"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteDevice(name); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != "" {
+			break
+		}
+	}
+	<-out.wrote
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for line := range strings.Lines(out.String()) {
+		var e struct {
+			Time, Event, Name string
+			Netdev            string `json:"netdev"`
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if e.Event != "new" && e.Event != "del" || e.Netdev != "eth0" || e.Time == "" {
+			t.Errorf("event %s", line)
+		}
+	}
+}
+
+// TestWatch: the first look only sets the base, later ones show what changed.
+func TestWatch(t *testing.T) {
+	k := genlfake.New("eth0")
+	c, err := k.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddDevice(genl.DeviceConfig{Name: "shca0", Netdev: "eth0"}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	out := newWriter()
+	done := make(chan int)
+	go func() {
+		done <- Main(ctx, []string{"stats", "--watch", "--interval", "1ms"}, Env{
+			Stdout: out, Stderr: io.Discard, Connect: k.Client,
+		})
+	}()
+	for n := uint64(1); out.String() == ""; n++ {
+		if err := k.SetCounter("shca0", "tx_packets", n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for line := range strings.Lines(out.String()) {
+		f := strings.Split(line, "\t")
+		if len(f) != 4 || f[0] != "shca0" || f[1] != "tx_packets" {
+			t.Errorf("line %q", line)
+		}
+	}
+}
+
+// TestEveryCommand: each has a manual page, a sentence and an example, and
+// refuses what it does not know with exit code 2.
+func TestEveryCommand(t *testing.T) {
+	dir := t.TempDir()
+	if code := Main(context.Background(), []string{"man", dir}, Env{Stdout: io.Discard, Stderr: os.Stderr}); code != 0 {
+		t.Fatalf("man: exit code %d", code)
+	}
+
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		if !cmd.IsAvailableCommand() && cmd.HasParent() || strings.HasPrefix(path, "ibctl completion") || path == "ibctl help" {
+			return
+		}
+		page, err := os.ReadFile(filepath.Join(dir, strings.ReplaceAll(path, " ", "-")+".8"))
+		if err != nil {
+			t.Error(err)
+		} else if !bytes.Contains(page, []byte(".SH SYNOPSIS")) {
+			t.Errorf("%s: no synopsis in the manual page", path)
+		}
+		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") {
+			t.Errorf("%s: short help %q", path, cmd.Short)
+		}
+		if !cmd.HasSubCommands() && cmd.Example == "" {
+			t.Errorf("%s: no example", path)
+		}
+		args := append(strings.Fields(path)[1:], "--no-such-flag")
+		connect := func() (*genl.Client, error) { return nil, errors.New("must not be called") }
+		if code := Main(context.Background(), args, Env{Stdout: io.Discard, Stderr: io.Discard, Connect: connect}); code != 2 {
+			t.Errorf("%s: exit code %d", path, code)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(&app{}))
+}
+
+func TestIsTerminal(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if IsTerminal(f) {
+		t.Error("a file is a terminal")
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if IsTerminal(null) {
+		t.Error(os.DevNull + " is a terminal")
+	}
+}
