@@ -24,6 +24,9 @@ static_assert(IBV_WC_RECV == 128, "IBV_WC_RECV");
 static_assert(sizeof(struct shca_cqe) == 64, "struct shca_cqe");
 static_assert(sizeof(struct shca_cq_hdr) == 192, "struct shca_cq_hdr");
 
+/* The other flags of a CQE are for kernel consumers. */
+#define WC_FLAGS (SHCA_CQE_GRH | SHCA_CQE_WITH_IMM | SHCA_CQE_WITH_INV)
+
 /* Fields that ibv_create_cq_ex may ask for: all but time stamps and tags. */
 #define WC_FLAGS_SUPPORTED	((uint64_t)IBV_WC_STANDARD_FLAGS)
 
@@ -228,7 +231,7 @@ static void cqe_to_wc(const struct shca_cqe *cqe, struct ibv_wc *wc)
 		.imm_data	= (__be32)cqe->imm,
 		.qp_num		= cqe->qp_num,
 		.src_qp		= cqe->src_qp,
-		.wc_flags	= cqe->wc_flags,
+		.wc_flags	= cqe->wc_flags & WC_FLAGS,
 		.pkey_index	= cqe->pkey_index,
 		.slid		= cqe->slid,
 		.sl		= cqe->sl,
@@ -364,7 +367,7 @@ static uint32_t read_src_qp(struct ibv_cq_ex *ibcq)
 
 static unsigned int read_wc_flags(struct ibv_cq_ex *ibcq)
 {
-	return ex_to_cq(ibcq)->cur->wc_flags;
+	return ex_to_cq(ibcq)->cur->wc_flags & WC_FLAGS;
 }
 
 static uint32_t read_slid(struct ibv_cq_ex *ibcq)

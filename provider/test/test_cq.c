@@ -11,7 +11,8 @@ static const struct shca_cqe sample = {
 	.wr_id = 0x1111111111111111, .status = IBV_WC_REM_ACCESS_ERR,
 	.opcode = IBV_WC_RECV_RDMA_WITH_IMM, .vendor_err = 0x22,
 	.byte_len = 0x33333333, .imm = 0x44444444, .qp_num = 0x555555,
-	.src_qp = 0x666666, .wc_flags = SHCA_CQE_GRH | SHCA_CQE_WITH_IMM,
+	.src_qp = 0x666666,
+	.wc_flags = SHCA_CQE_GRH | SHCA_CQE_WITH_IMM | SHCA_CQE_WITH_SMAC,
 	.pkey_index = 0x7777, .slid = 0x8888, .sl = 9, .dlid_path_bits = 10,
 	.vlan_id = 0xffff,
 };
