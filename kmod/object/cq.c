@@ -138,6 +138,7 @@ bool shca_cq_post(struct shca_cq *cq, const struct shca_cqe *cqe,
 	if (cq->qp)
 		cq->qp[slot] = qp;
 	cq->prod++;
+	/* Pairs with the poller's acquire: the slot before the index. */
 	smp_store_release(&cq->hdr->prod, cq->prod);
 	due = cq_event_due(cq, solicited || cqe->status != IB_WC_SUCCESS);
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -56,7 +56,7 @@ struct shca_cq {
 	u32 fired;
 	bool overrun;
 
-	spinlock_t event_lock;
+	spinlock_t event_lock;	/* one user handler at a time */
 	struct work_struct event_work;
 	struct work_struct overrun_work;
 };

@@ -229,6 +229,7 @@ void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
 	} while (!try_cmpxchg(&qp->state, &old, IB_QPS_ERR));
 	qp->why.opcode = opcode;
 	qp->why.psn = psn;
+	/* Who sees the reason sees what goes with it. */
 	smp_store_release(&qp->why.reason, reason);
 	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
 		shca_count(qp->dev, qp_errors);

@@ -161,7 +161,8 @@ struct shca_sq {
 /**
  * struct shca_rwqe - the receive WQE in use, in memory of the kernel's
  * @valid: there is one
- * @wqe: the slot, copied once, with the most SGEs there can be
+ * @wqe: the slot, copied once
+ * @sge: its buffers, the most there can be
  */
 struct shca_rwqe {
 	bool valid;
@@ -301,7 +302,7 @@ struct shca_qp {
 	char comm[TASK_COMM_LEN];
 	struct shca_mmap *map;
 
-	struct mutex mod;
+	struct mutex mod;	/* modify, query, destroy */
 	int state;
 	struct ib_qp_attr attr;
 	u32 mtu;
@@ -315,8 +316,8 @@ struct shca_qp {
 	unsigned long events;
 	struct work_struct event_work;
 
-	spinlock_t sq_post_lock;
-	spinlock_t rq_post_lock;
+	spinlock_t sq_post_lock;	/* kernel consumers fill the SQ */
+	spinlock_t rq_post_lock;	/* kernel consumers fill the RQ */
 
 	struct shca_sq sq ____cacheline_aligned_in_smp;
 	struct shca_rq rq ____cacheline_aligned_in_smp;

@@ -48,6 +48,7 @@ static inline void *shca_ring_slot(const struct shca_ring *r, u32 index)
  */
 static inline int shca_ring_avail(const struct shca_ring *r, u32 from)
 {
+	/* Pairs with the producer's store-release: the index, then the slots. */
 	u32 prod = smp_load_acquire(&r->hdr->prod);
 
 	if (prod - r->cons > r->entries || prod - from > r->entries)
@@ -59,11 +60,13 @@ static inline int shca_ring_avail(const struct shca_ring *r, u32 from)
 static inline void shca_ring_complete(struct shca_ring *r, u32 n)
 {
 	r->cons += n;
+	/* The slot was read before it is given back. */
 	smp_store_release(&r->hdr->cons, r->cons);
 }
 
 /**
  * shca_ring_set_wakeup - ask for a doorbell; read the producer index after it
+ * @r: the ring
  *
  * The full fence pairs with the producer's between its index and the flags:
  * either it sees the flag, or we see its index.
@@ -71,6 +74,7 @@ static inline void shca_ring_complete(struct shca_ring *r, u32 n)
 static inline void shca_ring_set_wakeup(struct shca_ring *r)
 {
 	WRITE_ONCE(r->hdr->flags, SHCA_RING_NEED_WAKEUP);
+	/* The flag before the producer index; see above. */
 	smp_mb();
 }
 

@@ -82,6 +82,7 @@ static bool runner_turns(struct shca_runner *r, int turns, bool may_sleep)
 			break;
 		}
 		atomic_andnot(SHCA_RUN_KICKED, &r->state);
+		/* The mark is off before the turn looks for work. */
 		smp_mb__after_atomic();
 		more = r->turn(r, &b);
 		if (may_sleep)

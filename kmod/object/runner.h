@@ -55,6 +55,7 @@ static inline bool shca_budget_left(const struct shca_budget *b)
  * @work: runs the turns that no other context may or will
  * @turn: does work until none is left (returns false) or the budget is spent
  *	(returns true)
+ * @dep_map: ownership, as a lock for lockdep
  */
 struct shca_runner {
 	atomic_t state;

@@ -8,11 +8,11 @@
  * Context: sending belongs to the requester's runner, receiving to the
  * responder's.
  */
+#include <rdma/ib_mad.h>
+
 #include "internal.h"
 #include "../object/copy.h"
 #include "../object/pd.h"
-
-#define SHCA_QKEY_OF_QP	0x80000000u	/* this bit set: use the QP's own */
 
 static void fail(struct shca_qp *qp, struct shca_swqe *s)
 {
@@ -25,6 +25,7 @@ static void fail(struct shca_qp *qp, struct shca_swqe *s)
 	if (try_cmpxchg(&qp->state, &old, IB_QPS_SQE)) {
 		qp->why.opcode = 0xff;
 		qp->why.psn = qp->sq.psn;
+		/* Who sees the reason sees what goes with it. */
 		smp_store_release(&qp->why.reason, s->reason);
 		shca_count(qp->dev, qp_errors);
 	}
@@ -36,7 +37,7 @@ static void put_headers(struct shca_qp *qp, const struct shca_swqe *s)
 	const struct shca_send_wqe *w = &s->wqe;
 	u8 opcode = SHCA_OP_UD | (w->opcode == IB_WR_SEND_WITH_IMM ?
 				  SHCA_OP_SEND_ONLY_IMM : SHCA_OP_SEND_ONLY);
-	u32 qkey = w->ud.remote_qkey & SHCA_QKEY_OF_QP ? qp->qkey :
+	u32 qkey = w->ud.remote_qkey & IB_QP_SET_QKEY ? qp->qkey :
 							 w->ud.remote_qkey;
 	struct shca_tx_pkt *pkt;
 	struct shca_deth *deth;
