@@ -39,7 +39,10 @@ for test in $tests; do
 		echo "compat: $test: the compiler is not called right" >&2
 		exit 1
 		;;
-	*:1) echo "#define HAVE_$name 1" | tr '[:lower:]' '[:upper:]' >>"$new" ;;
+	*:1)
+		upper=$(echo "$name" | tr "[:lower:]" "[:upper:]")
+		echo "#define HAVE_$upper 1" >>"$new"
+		;;
 	*:0) echo "/* no $name */" >>"$new" ;;
 	esac
 done
