@@ -48,6 +48,26 @@ struct shca_aeth {
 	__be32 word;
 } __packed;
 
+/** struct shca_atomic_eth - atomic request, 9.3.3.2 */
+struct shca_atomic_eth {
+	__be64 va;
+	__be32 rkey;
+	__be64 swap_add;	/* value to swap in, or to add */
+	__be64 compare;
+} __packed;
+
+/** struct shca_atomic_ack_eth - the value before the operation, 9.5.3 */
+struct shca_atomic_ack_eth {
+	__be64 orig;
+} __packed;
+
+static_assert(sizeof(struct shca_bth) == 12);
+static_assert(sizeof(struct shca_reth) == 16);
+static_assert(sizeof(struct shca_deth) == 8);
+static_assert(sizeof(struct shca_aeth) == 4);
+static_assert(sizeof(struct shca_atomic_eth) == 28);
+static_assert(sizeof(struct shca_atomic_ack_eth) == 8);
+
 /* Syndrome: two bits of kind below a zero bit, five bits of value */
 #define SHCA_AETH_ACK		0x00	/* value: credits, 31: not counted */
 #define SHCA_AETH_RNR		0x20	/* value: timer code */

@@ -69,6 +69,9 @@
  *
  * Extension headers follow the BTH in this order, each if its flag is set:
  * DETH, RETH (or AtomicETH), AETH (then AtomicAckETH), ImmDt or IETH.
+ *
+ * Requests of one packet (READ, atomics) count as ONLY; acknowledges have no
+ * place in a message and none of FIRST, MIDDLE, LAST and ONLY.
  */
 struct shca_opcode {
 	u32 flags;
