@@ -19,6 +19,7 @@
 #include "stats.h"
 
 struct shca_link_ops;
+struct shca_pma;
 struct shca_qp;
 
 /**
@@ -27,18 +28,27 @@ struct shca_qp;
  * @ndev: the netdev under the port; a reference is held
  * @ndev_tracker: that reference
  * @net: the namespace whose sockets this device holds open; NULL when it does
- *	not (any more). Guarded by the link's own mutex.
+ *	not (any more). Written under the link's own mutex, read under RCU.
  * @list: in the list of devices (verbs/device.c), under its mutex and RCU
  * @link: how packets reach the peer
+ * @link_list: the link's own list, of the devices of a namespace; changed by
+ *	open and close under the link's mutex, walked under RCU
  * @window: packets a QP may have in flight; WRITE_ONCE by ctl, 1..1024
  * @burst: packets handed to the link at a time; WRITE_ONCE by ctl,
  *	1..SHCA_BURST_MAX
  * @stats: per-CPU counters
+ * @pma: owned by fabric/pma.c
  * @mrs: memory regions by index (key >> 8); lookups under RCU
  * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
  *	interrupts off, because verbs create and destroy AHs in any context
  * @gsi: QP1 of the port, under RCU; written by create_qp and destroy_qp
- * @port_active: what query_port answers; written by the netdev notifier
+ * @announced: listeners were told that it exists, and it is in the list; under
+ *	the list's mutex
+ * @port_active: the netdev is up and has a carrier
+ * @mtu: enum ib_mtu that fits the netdev's MTU
+ * @speed: of the netdev in Mbit/s, 0 if it does not say
+ *
+ * The last three follow the netdev: written under RTNL, read at any time.
  */
 struct shca_dev {
 	struct ib_device ib;
@@ -47,13 +57,18 @@ struct shca_dev {
 	struct net *net;
 	struct list_head list;
 	const struct shca_link_ops *link;
+	struct list_head link_list;
 	u32 window;
 	u32 burst;
 	struct shca_stats __percpu *stats;
+	struct shca_pma *pma;
 	struct xarray mrs;
 	struct xarray ahs;
 	struct shca_qp __rcu *gsi;
+	bool announced;
 	bool port_active;
+	u32 mtu;
+	u32 speed;
 };
 
 static inline struct shca_dev *to_shca(struct ib_device *ib)

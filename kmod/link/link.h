@@ -71,13 +71,18 @@ struct shca_burst {
  *	ICRC are trimmed
  * @psn: of the BTH
  * @wire_len: bytes from BTH to ICRC
+ * @vlan_id: of the link's own: SHCA_CQE_NO_VLAN, or the VLAN it came in
+ * @smac: of the link's own: there is an Ethernet header
  *
  * The network and link headers stay where skb_network_header() and
- * skb_mac_header() point to.
+ * skb_mac_header() point to.  skb->dev and the route are gone, because the
+ * packet may wait in an inbox longer than they last.
  */
 struct shca_rx {
 	u8 opcode;
 	u8 hdr_len;
+	bool smac;
+	u16 vlan_id;
 	u32 payload;
 	u32 psn;
 	u32 wire_len;
@@ -102,12 +107,13 @@ static inline const struct shca_bth *shca_rx_bth(const struct sk_buff *skb)
  * @close: the mirror; may be called when the namespace is already gone
  * @xmit: send a burst. @flow caches the route and belongs to the caller's
  *	runner. Returns 0, or a negative errno if packets were lost on this side
- *	(-ENOBUFS: queue full, -ENOMEM, -EHOSTUNREACH: no route); @sent then says
- *	how many of them were handed over. A loss is the transport's to recover.
+ *	(-ENOBUFS: queue full, -ENOMEM, -EHOSTUNREACH: no route, -EMSGSIZE:
+ *	larger than the path's MTU, or what a firewall says); @sent then says
+ *	how many of them, from the first on, were handed over: the link stops at
+ *	the first loss. A loss is the transport's to recover.
  * @fill_grh: for a datagram: the 40 bytes that precede the payload, and the
  *	path fields of its CQE (wc_flags, slid, sl, network_hdr_type, smac,
- *	vlan_id, dlid_path_bits)
- * @flush_flow: forget what a flow caches
+ *	vlan_id, dlid_path_bits, pkey_index, port_num)
  */
 struct shca_link_ops {
 	const char *name;

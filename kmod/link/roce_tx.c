@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Transmit: a burst becomes one skb per packet.
+ *
+ * Owns an skb from its allocation to ip_local_out(), nothing else: the flow is
+ * the caller's, references to pages belong to the skb.  No lock.
+ *
+ * A large payload is carried as page fragments that point into the region, a
+ * small one, or one the transport wants copied, in the linear part.  UDP
+ * checksums are zero, so nobody but the ICRC reads the payload before it is on
+ * the wire, and the ICRC is computed over exactly what is sent.
+ */
+#include <linux/mm.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+
+#include "../base/device.h"
+#include "../wire/icrc.h"
+#include "roce.h"
+
+/* Packets of a burst, to be counted at its end */
+struct tx_count {
+	u32 packets;
+	u32 bytes;
+	u32 referenced;
+	u32 copied;
+};
+
+static bool page_ref_ok(const struct shca_ref *ref)
+{
+	return !is_vmalloc_addr(ref->va) && virt_addr_valid(ref->va) &&
+	       offset_in_page(ref->va) + ref->len <= PAGE_SIZE &&
+	       sendpage_ok(virt_to_page(ref->va));
+}
+
+/* May the payload be carried by reference?  One fragment is for the ICRC. */
+static bool may_refer(const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
+{
+	int i;
+
+	if (pkt->copy || pkt->payload < SHCA_REF_MIN ||
+	    pkt->nref > MAX_SKB_FRAGS - 1)
+		return false;
+	for (i = 0; i < pkt->nref; i++)
+		if (!page_ref_ok(&ref[i]))
+			return false;
+	return true;
+}
+
+static void put_ipv4(struct sk_buff *skb, struct shca_flow *flow, u32 udp_len)
+{
+	const struct shca_av *av = &flow->av;
+	struct iphdr *ip = skb_put(skb, sizeof(*ip));
+
+	ip->version = 4;
+	ip->ihl = 5;
+	ip->tos = av->tclass;
+	ip->tot_len = htons(sizeof(*ip) + udp_len);
+	ip->id = htons(flow->ip_id++);
+	ip->frag_off = htons(IP_DF);
+	ip->ttl = av->hop_limit;
+	ip->protocol = IPPROTO_UDP;
+	ip->check = 0;		/* by ip_local_out() */
+	memcpy(&ip->saddr, av->sgid.raw + 12, 4);
+	memcpy(&ip->daddr, av->dgid.raw + 12, 4);
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void put_ipv6(struct sk_buff *skb, struct shca_flow *flow, u32 udp_len)
+{
+	const struct shca_av *av = &flow->av;
+	struct ipv6hdr *ip = skb_put(skb, sizeof(*ip));
+
+	ip6_flow_hdr(ip, av->tclass, htonl(av->flow_label));
+	ip->payload_len = htons(udp_len);
+	ip->nexthdr = IPPROTO_UDP;
+	ip->hop_limit = av->hop_limit;
+	memcpy(&ip->saddr, av->sgid.raw, sizeof(ip->saddr));
+	memcpy(&ip->daddr, av->dgid.raw, sizeof(ip->daddr));
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+/* Put IP, UDP, BTH and extension headers; returns the ICRC's state. */
+static u32 put_headers(struct sk_buff *skb, struct shca_flow *flow,
+		       const struct shca_tx_pkt *pkt, u32 udp_len)
+{
+	struct udphdr *udp;
+	u8 *hdr;
+
+	skb_reset_network_header(skb);
+	if (flow->av.ipv4)
+		put_ipv4(skb, flow, udp_len);
+	else
+		put_ipv6(skb, flow, udp_len);
+
+	skb_set_transport_header(skb, skb->len);
+	udp = skb_put(skb, sizeof(*udp));
+	udp->source = htons(flow->av.sport);
+	udp->dest = htons(SHCA_ROCE_PORT);
+	udp->len = htons(udp_len);
+	udp->check = 0;
+
+	hdr = skb_put_data(skb, pkt->hdr, pkt->hdr_len);
+	return shca_icrc_headers(shca_crc32, flow->av.ipv4,
+				 skb_network_header(skb), udp, hdr,
+				 pkt->hdr_len);
+}
+
+static void put_icrc(u8 *at, u32 crc)
+{
+	__le32 icrc = shca_icrc_finish(crc);
+
+	memcpy(at, &icrc, sizeof(icrc));
+}
+
+static int put_copy(struct sk_buff *skb, u32 crc,
+		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
+{
+	u8 *p = skb_put(skb, pkt->payload + pkt->pad + SHCA_ICRC_SIZE);
+	u32 left = pkt->payload, n;
+	u8 *at = p;
+	int i;
+
+	for (i = 0; i < pkt->nref; i++) {
+		n = min(ref[i].len, left);
+		memcpy(at, ref[i].va, n);
+		at += n;
+		left -= n;
+	}
+	if (left)
+		return -EINVAL;
+	memset(at, 0, pkt->pad);
+	crc = shca_crc32(crc, p, pkt->payload + pkt->pad);
+	put_icrc(at + pkt->pad, crc);
+	return 0;
+}
+
+static void add_frag(struct sk_buff *skb, struct page *page, u32 offset,
+		     u32 len, u32 truesize)
+{
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += truesize;
+}
+
+static int put_refs(struct sk_buff *skb, u32 crc,
+		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
+{
+	u32 tail = pkt->pad + SHCA_ICRC_SIZE;
+	u32 sum = 0;
+	u8 *t;
+	int i;
+
+	/* The owner may go on writing to these pages. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	for (i = 0; i < pkt->nref; i++) {
+		struct page *page = virt_to_page(ref[i].va);
+
+		get_page(page);
+		add_frag(skb, page, offset_in_page(ref[i].va), ref[i].len,
+			 ref[i].len);
+		crc = shca_crc32(crc, ref[i].va, ref[i].len);
+		sum += ref[i].len;
+	}
+	if (sum != pkt->payload)
+		return -EINVAL;
+
+	t = netdev_alloc_frag(tail);
+	if (!t)
+		return -ENOMEM;
+	memset(t, 0, pkt->pad);
+	crc = shca_crc32(crc, t, pkt->pad);
+	put_icrc(t + pkt->pad, crc);
+	add_frag(skb, virt_to_head_page(t), t - (u8 *)page_address(virt_to_head_page(t)),
+		 tail, SKB_DATA_ALIGN(tail));
+	return 0;
+}
+
+static int xmit_one(struct net *net, struct dst_entry *dst,
+		    struct shca_flow *flow, const struct shca_tx_pkt *pkt,
+		    const struct shca_ref *ref, struct tx_count *count)
+{
+	u32 ip_len = flow->av.ipv4 ? SHCA_IPV4_LEN : SHCA_IPV6_LEN;
+	u32 room = LL_RESERVED_SPACE(dst->dev) + dst->header_len;
+	u32 body = pkt->payload + pkt->pad + SHCA_ICRC_SIZE;
+	u32 udp_len = SHCA_UDP_LEN + pkt->hdr_len + body;
+	bool refer = may_refer(pkt, ref);
+	struct sk_buff *skb;
+	u32 size, crc;
+	int ret;
+
+	if (ip_len + udp_len > dst_mtu(dst))
+		return -EMSGSIZE;
+	size = room + ip_len + SHCA_UDP_LEN + pkt->hdr_len +
+	       (refer ? 0 : body) + dst->dev->needed_tailroom;
+	skb = alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return -ENOMEM;
+	skb_reserve(skb, room);
+	crc = put_headers(skb, flow, pkt, udp_len);
+	ret = refer ? put_refs(skb, crc, pkt, ref) :
+		      put_copy(skb, crc, pkt, ref);
+	if (ret) {
+		kfree_skb(skb);
+		return ret;
+	}
+	skb->priority = rt_tos2priority(flow->av.tclass);
+
+	/* The flow holds the route at least as long as this RCU section. */
+	skb_dst_set_noref(skb, dst);
+	ret = flow->av.ipv4 ? ip_local_out(net, NULL, skb) :
+			      ip6_local_out(net, NULL, skb);
+	if (ret > 0)
+		ret = net_xmit_errno(ret);
+	if (ret)
+		return ret;
+	count->packets++;
+	count->bytes += udp_len - SHCA_UDP_LEN;
+	if (refer)
+		count->referenced += pkt->payload;
+	else
+		count->copied += pkt->payload;
+	return 0;
+}
+
+/**
+ * shca_roce_xmit - send a burst
+ * @dev: the device
+ * @flow: where to; owned by the caller's runner
+ * @b: the packets
+ * @sent: set to how many were handed to the network, from the first on
+ *
+ * Stops at the first packet that is lost on this side, and counts it.  The
+ * bytes referenced and copied are those of packets handed over.
+ *
+ * Context: process or softirq.
+ * Return: 0, or a negative errno: see struct shca_link_ops.
+ */
+int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,
+		   struct shca_burst *b, unsigned int *sent)
+{
+	struct tx_count count = { };
+	struct dst_entry *dst;
+	struct net *net;
+	int ret = 0, i;
+
+	*sent = 0;
+	local_bh_disable();
+	rcu_read_lock();
+	net = READ_ONCE(dev->net);
+	dst = net ? shca_roce_route(dev, net, flow) : ERR_PTR(-ENODEV);
+	if (IS_ERR(dst)) {
+		shca_count(dev, tx_no_route);
+		ret = -EHOSTUNREACH;
+		goto out;
+	}
+	for (i = 0; i < b->n && !ret; i++)
+		ret = xmit_one(net, dst, flow, &b->pkt[i],
+			       &b->ref[b->pkt[i].ref], &count);
+	if (ret)
+		shca_count(dev, tx_local_drops);
+	*sent = count.packets;
+	shca_count_add(dev, tx_packets, count.packets);
+	shca_count_add(dev, tx_bytes, count.bytes);
+	shca_count_add(dev, tx_bytes_referenced, count.referenced);
+	shca_count_add(dev, tx_bytes_copied, count.copied);
+out:
+	rcu_read_unlock();
+	local_bh_enable();
+	return ret;
+}
