@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Performance agent: between ib_core's process_mad and pma_mad.c.
+ *
+ * Owns dev->pma, from before the device is registered until after it is
+ * unregistered; process_mad runs in between only.
+ */
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_mad.h>
+
+#include "../base/device.h"
+#include "pma.h"
+#include "pma_mad.h"
+
+/**
+ * struct shca_pma - performance agent of a port
+ * @lock: guards @base; a leaf
+ * @base: counters when they were cleared last
+ */
+struct shca_pma {
+	spinlock_t lock;
+	struct shca_pma_values base;
+};
+
+static void pma_read(struct shca_dev *dev, struct shca_pma_values *now)
+{
+#define SUM(name) shca_stats_sum(dev->stats, SHCA_STAT_##name)
+	now->v[SHCA_PMA_XMIT_DATA] = SUM(tx_bytes) / 4;
+	now->v[SHCA_PMA_RCV_DATA] = SUM(rx_bytes) / 4;
+	now->v[SHCA_PMA_XMIT_PACKETS] = SUM(tx_packets);
+	now->v[SHCA_PMA_RCV_PACKETS] = SUM(rx_packets);
+	now->v[SHCA_PMA_RCV_ERRORS] = SUM(rx_drop_malformed) +
+				      SUM(rx_drop_icrc);
+	now->v[SHCA_PMA_XMIT_DISCARDS] = SUM(tx_local_drops);
+#undef SUM
+}
+
+static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
+			   const struct ib_wc *wc, const struct ib_grh *grh,
+			   const struct ib_mad *in, struct ib_mad *out,
+			   size_t *out_size, u16 *out_pkey_index)
+{
+	struct shca_dev *dev = to_shca(ib);
+	enum shca_pma_result result;
+	struct shca_pma_values now;
+
+	BUILD_BUG_ON(sizeof(*in) != sizeof(struct shca_pma_mad));
+	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT)
+		return IB_MAD_RESULT_SUCCESS;
+
+	/* Read under the lock, so that a baseline is never ahead of @now. */
+	spin_lock(&dev->pma->lock);
+	pma_read(dev, &now);
+	result = shca_pma_mad((const struct shca_pma_mad *)in,
+			      (struct shca_pma_mad *)out, port, &now,
+			      &dev->pma->base);
+	spin_unlock(&dev->pma->lock);
+
+	switch (result) {
+	case SHCA_PMA_REPLY:
+		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	case SHCA_PMA_CONSUMED:
+		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
+	default:
+		return IB_MAD_RESULT_SUCCESS;
+	}
+}
+
+const struct ib_device_ops shca_fabric_ops = {
+	.process_mad = pma_process_mad,
+};
+
+/**
+ * shca_pma_attach - give a device its performance agent
+ * @dev: with its counters, not registered yet
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int shca_pma_attach(struct shca_dev *dev)
+{
+	struct shca_pma *pma = kzalloc(sizeof(*pma), GFP_KERNEL);
+
+	if (!pma)
+		return -ENOMEM;
+	spin_lock_init(&pma->lock);
+	dev->pma = pma;
+	return 0;
+}
+
+/**
+ * shca_pma_detach - the mirror; also for a device that was not attached
+ * @dev: not registered any more
+ *
+ * Context: process.
+ */
+void shca_pma_detach(struct shca_dev *dev)
+{
+	kfree(dev->pma);
+	dev->pma = NULL;
+}
