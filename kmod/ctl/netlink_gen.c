@@ -8,48 +8,37 @@
 
 const struct nla_policy
 shca_nl_dev_get_policy[SOFTHCA_A_DEV_NAME + 1] = {
-	[SOFTHCA_A_DEV_NAME] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 };
 
 const struct nla_policy
 shca_nl_dev_new_policy[SOFTHCA_A_DEV_LINK + 1] = {
-	[SOFTHCA_A_DEV_NAME] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
-	[SOFTHCA_A_DEV_NETDEV_NAME] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NETDEV_NAME_MAX },
-	[SOFTHCA_A_DEV_LINK] =
-		NLA_POLICY_MAX(NLA_U32, SOFTHCA_LINK_MAX),
+	[SOFTHCA_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_DEV_NETDEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NETDEV_NAME_MAX },
+	[SOFTHCA_A_DEV_LINK] = NLA_POLICY_MAX(NLA_U32, SOFTHCA_LINK_MAX),
 };
 
 const struct nla_policy
 shca_nl_dev_del_policy[SOFTHCA_A_DEV_NAME + 1] = {
-	[SOFTHCA_A_DEV_NAME] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 };
 
 const struct nla_policy
 shca_nl_dev_set_policy[SOFTHCA_A_DEV_BURST + 1] = {
-	[SOFTHCA_A_DEV_NAME] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
-	[SOFTHCA_A_DEV_WINDOW] =
-		NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_WINDOW_MAX),
-	[SOFTHCA_A_DEV_BURST] =
-		NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_BURST_MAX),
+	[SOFTHCA_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_DEV_WINDOW] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_WINDOW_MAX),
+	[SOFTHCA_A_DEV_BURST] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_BURST_MAX),
 };
 
 const struct nla_policy
 shca_nl_qp_get_policy[SOFTHCA_A_QP_QPN + 1] = {
-	[SOFTHCA_A_QP_DEV] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
-	[SOFTHCA_A_QP_QPN] =
-		{ .type = NLA_U32 },
+	[SOFTHCA_A_QP_DEV] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_QP_QPN] = { .type = NLA_U32 },
 };
 
 const struct nla_policy
 shca_nl_stats_get_policy[SOFTHCA_A_STATS_DEV + 1] = {
-	[SOFTHCA_A_STATS_DEV] =
-		{ .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_STATS_DEV] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 };
 
 const struct genl_ops shca_nl_ops[6] = {

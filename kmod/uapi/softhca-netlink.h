@@ -210,11 +210,7 @@ enum softhca_dev_attr {
 	SOFTHCA_A_DEV_WINDOW = 10,
 	SOFTHCA_A_DEV_BURST = 11,
 	SOFTHCA_A_DEV_PAD = 12,
-
-	/* private: */
-	__SOFTHCA_A_DEV_MAX,
-	/* public: */
-	SOFTHCA_A_DEV_MAX = (__SOFTHCA_A_DEV_MAX - 1)
+	SOFTHCA_A_DEV_MAX = 12,
 };
 
 /**
@@ -288,11 +284,7 @@ enum softhca_qp_attr {
 	SOFTHCA_A_QP_LAST_NAK = 26,
 	SOFTHCA_A_QP_LAST_HEARD_MS = 27,
 	SOFTHCA_A_QP_PAD = 28,
-
-	/* private: */
-	__SOFTHCA_A_QP_MAX,
-	/* public: */
-	SOFTHCA_A_QP_MAX = (__SOFTHCA_A_QP_MAX - 1)
+	SOFTHCA_A_QP_MAX = 28,
 };
 
 /**
@@ -307,11 +299,7 @@ enum softhca_stat_attr {
 	SOFTHCA_A_STAT_NAME = 1,
 	SOFTHCA_A_STAT_VALUE = 2,
 	SOFTHCA_A_STAT_PAD = 3,
-
-	/* private: */
-	__SOFTHCA_A_STAT_MAX,
-	/* public: */
-	SOFTHCA_A_STAT_MAX = (__SOFTHCA_A_STAT_MAX - 1)
+	SOFTHCA_A_STAT_MAX = 3,
 };
 
 /**
@@ -324,11 +312,7 @@ enum softhca_stat_attr {
 enum softhca_stats_attr {
 	SOFTHCA_A_STATS_DEV = 1,
 	SOFTHCA_A_STATS_STAT = 2,
-
-	/* private: */
-	__SOFTHCA_A_STATS_MAX,
-	/* public: */
-	SOFTHCA_A_STATS_MAX = (__SOFTHCA_A_STATS_MAX - 1)
+	SOFTHCA_A_STATS_MAX = 2,
 };
 
 /**
@@ -358,11 +342,7 @@ enum softhca_cmd {
 	SOFTHCA_CMD_DEV_NEW_NTF = 7,
 	SOFTHCA_CMD_DEV_SET_NTF = 8,
 	SOFTHCA_CMD_DEV_DEL_NTF = 9,
-
-	/* private: */
-	__SOFTHCA_CMD_MAX,
-	/* public: */
-	SOFTHCA_CMD_MAX = (__SOFTHCA_CMD_MAX - 1)
+	SOFTHCA_CMD_MAX = 9,
 };
 
 /* Every change, seen only by namespaces that may use the device. */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The generic netlink family "softhca": what its operations share, and its
+ * notifications.  The operations are in netlink_dev.c, _qp.c and _stats.c.
+ *
+ * What a request may carry is checked by the generated policies
+ * (netlink_gen.c) before a handler runs.  A handler finds the device, which
+ * gives it a reference, and hands the work to verbs/device.c; it holds no lock
+ * of its own.  A caller sees, and changes, only devices that ib_core lets its
+ * network namespace use; for others the answer is that there is no such
+ * device.  Every refusal has a sentence and, where one is to blame, the
+ * attribute.
+ *
+ * Notifications come from verbs/device.c's chain, whoever made the change, and
+ * go to the same namespaces that may read the device.
+ */
+#include <linux/module.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+
+#include "../verbs/device.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "netlink_ops.h"
+
+/**
+ * shca_nl_visible - whether processes of a namespace may know about a device
+ * @dev: the device; registered, or being told to be gone
+ * @net: the namespace
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool shca_nl_visible(struct shca_dev *dev, const struct net *net)
+{
+	return rdma_dev_access_netns(&dev->ib, net);
+}
+
+/**
+ * shca_nl_find - find the device that a request names
+ * @net: the caller's namespace
+ * @attr: the attribute with the name, or NULL if it is missing
+ * @extack: why not
+ *
+ * Context: process.
+ * Return: the device with a reference for shca_device_put(), or an ERR_PTR.
+ */
+struct shca_dev *shca_nl_find(const struct net *net,
+			      const struct nlattr *attr,
+			      struct netlink_ext_ack *extack)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	struct shca_dev *dev;
+
+	if (!attr) {
+		NL_SET_ERR_MSG(extack, "the request names no device");
+		return ERR_PTR(-EINVAL);
+	}
+	nla_strscpy(name, attr, sizeof(name));
+	dev = shca_device_find(name);
+	if (dev && shca_nl_visible(dev, net))
+		return dev;
+	if (dev)
+		shca_device_put(dev);
+	NL_SET_ERR_MSG_ATTR(extack, attr,
+			    "there is no softhca device of this name");
+	return ERR_PTR(-ENODEV);
+}
+
+/**
+ * shca_nl_next - walk over the devices that a namespace may see
+ * @net: the caller's namespace
+ * @index: 0 at first, then one more than that of the last device
+ *
+ * Context: process.
+ * Return: the device with a reference for shca_device_put(), or NULL.
+ */
+struct shca_dev *shca_nl_next(const struct net *net, u32 index)
+{
+	struct shca_dev *dev;
+
+	while ((dev = shca_device_find_from(index)) &&
+	       !shca_nl_visible(dev, net)) {
+		index = dev->ib.index + 1;
+		shca_device_put(dev);
+	}
+	return dev;
+}
+
+/**
+ * shca_nl_dump_attrs - attributes of a dump's request
+ * @cb: the dump
+ * @attrs: filled in, @maxattr + 1 of them
+ * @maxattr: of the operation
+ * @policy: of the operation
+ * @only_do: an attribute that only a do of the operation takes
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
+		       int maxattr, const struct nla_policy *policy,
+		       int only_do)
+{
+	int ret;
+
+	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, attrs, maxattr, policy,
+			  cb->extack);
+	if (ret)
+		return ret;
+	if (attrs[only_do]) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[only_do],
+				    "a dump does not take this attribute");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * shca_nl_dump_result - what a dump handler returns
+ * @skb: buffer for replies
+ * @ret: of the last message put into it
+ *
+ * A message that does not fit is put into the next buffer, unless this one was
+ * empty: then the dump would never get past it.
+ *
+ * Return: bytes in the buffer, 0 at the end, or a negative errno.
+ */
+int shca_nl_dump_result(const struct sk_buff *skb, int ret)
+{
+	if (ret == -EMSGSIZE && skb->len)
+		return skb->len;
+	return ret < 0 ? ret : skb->len;
+}
+
+/* Send a message to every namespace that may see a device. Consumes @msg. */
+static void multicast(struct shca_dev *dev, struct sk_buff *msg)
+{
+	struct sk_buff *copy;
+	struct net *net;
+
+	rcu_read_lock();
+	for_each_net_rcu(net) {
+		if (!shca_nl_visible(dev, net) ||
+		    !genl_has_listeners(&shca_nl_family, net,
+					SHCA_NLGRP_MONITOR))
+			continue;
+		copy = skb_clone(msg, GFP_ATOMIC);
+		if (copy)
+			genlmsg_multicast_netns(&shca_nl_family, net, copy, 0,
+						SHCA_NLGRP_MONITOR, GFP_ATOMIC);
+	}
+	rcu_read_unlock();
+	nlmsg_free(msg);
+}
+
+static int device_changed(struct notifier_block *nb, unsigned long change,
+			  void *data)
+{
+	static const u8 cmd[] = {
+		[SHCA_DEVICE_NEW] = SOFTHCA_CMD_DEV_NEW_NTF,
+		[SHCA_DEVICE_SET] = SOFTHCA_CMD_DEV_SET_NTF,
+		[SHCA_DEVICE_DEL] = SOFTHCA_CMD_DEV_DEL_NTF,
+	};
+	struct shca_dev *dev = data;
+	struct sk_buff *msg;
+
+	if (change >= ARRAY_SIZE(cmd))
+		return NOTIFY_DONE;
+	msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!msg)
+		return NOTIFY_DONE;
+	if (shca_nl_fill_device(msg, 0, 0, 0, cmd[change], dev))
+		nlmsg_free(msg);
+	else
+		multicast(dev, msg);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block shca_nl_nb = {
+	.notifier_call = device_changed,
+};
+
+struct genl_family shca_nl_family __ro_after_init = {
+	.name = SOFTHCA_FAMILY_NAME,
+	.version = SOFTHCA_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = true,
+	.parallel_ops = true,
+	.ops = shca_nl_ops,
+	.n_ops = ARRAY_SIZE(shca_nl_ops),
+	.resv_start_op = SOFTHCA_CMD_DEV_GET,
+	.mcgrps = shca_nl_mcgrps,
+	.n_mcgrps = ARRAY_SIZE(shca_nl_mcgrps),
+};
+
+/**
+ * shca_nl_init - register the family
+ *
+ * Context: process; the module's init, after devices can be added.
+ * Return: 0 or a negative errno.
+ */
+int __init shca_nl_init(void)
+{
+	int ret;
+
+	ret = genl_register_family(&shca_nl_family);
+	if (ret)
+		return ret;
+	ret = shca_device_notify_register(&shca_nl_nb);
+	if (ret)
+		goto err_unregister_family;
+	return 0;
+
+err_unregister_family:
+	genl_unregister_family(&shca_nl_family);
+	return ret;
+}
+
+/**
+ * shca_nl_exit - unregister the family
+ *
+ * Context: process; the module's exit. No request runs afterwards.
+ */
+void shca_nl_exit(void)
+{
+	shca_device_notify_unregister(&shca_nl_nb);
+	genl_unregister_family(&shca_nl_family);
+}
+
+MODULE_ALIAS_GENL_FAMILY(SOFTHCA_FAMILY_NAME);

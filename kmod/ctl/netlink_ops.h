@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the operations of the netlink family share (netlink.c). */
+#ifndef _SHCA_NETLINK_OPS_H
+#define _SHCA_NETLINK_OPS_H
+
+#include <net/genetlink.h>
+
+struct shca_dev;
+
+extern struct genl_family shca_nl_family;
+
+bool shca_nl_visible(struct shca_dev *dev, const struct net *net);
+struct shca_dev *shca_nl_find(const struct net *net,
+			      const struct nlattr *attr,
+			      struct netlink_ext_ack *extack);
+struct shca_dev *shca_nl_next(const struct net *net, u32 index);
+
+int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
+		       int maxattr, const struct nla_policy *policy,
+		       int only_do);
+int shca_nl_dump_result(const struct sk_buff *skb, int ret);
+
+int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
+			u8 cmd, const struct shca_dev *dev);
+
+#endif /* _SHCA_NETLINK_OPS_H */
