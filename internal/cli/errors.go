@@ -81,9 +81,7 @@ func explainError(err error) error {
 	case errors.Is(err, os.ErrNotExist) && (e.Attr == "name" || e.Attr == "dev"):
 		return fmt.Errorf("%w; 'ibctl dev list' lists them", err)
 	case errors.Is(err, os.ErrExist) && e.Attr == "name":
-		return fmt.Errorf("%w; choose another name, or delete it with 'ibctl dev del %s'", err, e.Object)
-	case errors.Is(err, os.ErrExist) && e.Attr == "netdev-name":
-		return fmt.Errorf("%w; 'ibctl dev list' shows it", err)
+		return fmt.Errorf("%w; choose another name", err)
 	}
 	return err
 }

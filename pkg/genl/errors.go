@@ -76,6 +76,10 @@ func newError(r request, data []byte, err error) *Error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		e.Err = errno
+		// At the end of a dump, 6.1 sends the sentence without the attribute.
+		if attr, ok := attrAt(r.cmd, data, headerLen); ok && e.Attr == "" && errno == syscall.ENODEV {
+			e.Attr = attr.Name
+		}
 		if errno == syscall.EPERM && e.Message == "" {
 			e.Message = "not permitted; this needs CAP_NET_ADMIN in the initial user namespace, so run it as root"
 		}
@@ -83,13 +87,16 @@ func newError(r request, data []byte, err error) *Error {
 	return e
 }
 
+// headerLen is where a request's attributes begin, behind struct nlmsghdr and
+// struct genlmsghdr.
+const headerLen = 16 + 4
+
 // attrAt finds the attribute to which the offset in an extended
 // acknowledgement points.
 func attrAt(cmd uint8, data []byte, offset int) (proto.Attr, bool) {
-	const headers = 16 + 4 // struct nlmsghdr, struct genlmsghdr
 	attrs := proto.Requests[cmd].Attrs
 
-	offset -= headers
+	offset -= headerLen
 	if offset < 0 || offset+4 > len(data) {
 		return proto.Attr{}, false
 	}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,10 +98,10 @@ func TestRefusals(t *testing.T) {
 		attr string
 		want string
 	}{
-		{"name taken", add("shca0", "eth1", 0), os.ErrExist, "name", "add device shca0: an RDMA device of this name exists already"},
-		{"interface taken", add("shca1", "eth0", 0), os.ErrExist, "netdev-name", "add device shca1: this network interface has a softhca device already"},
+		{"name taken", add("shca0", "eth1", 0), os.ErrExist, "name", "add device shca0: there is an RDMA device shca0 already"},
+		{"interface taken", add("shca1", "eth0", 0), syscall.EBUSY, "netdev-name", "add device shca1: eth0 has a device already: shca0"},
 		{"no interface", add("shca1", "eth9", 0), os.ErrNotExist, "netdev-name", "add device shca1: there is no network interface of this name in your network namespace"},
-		{"bad name", add("a/b", "eth1", 0), nil, "name", "add device a/b: a device's name may have no slash, percent sign or blank"},
+		{"bad name", add("a/b", "eth1", 0), nil, "name", "add device a/b: the name may consist of printable ASCII characters"},
 		{"long name", add(strings.Repeat("x", 64), "eth1", 0), nil, "name", "name must be at most 63 bytes"},
 		{"long interface", add("shca1", strings.Repeat("x", 16), 0), nil, "netdev-name", "netdev-name must be at most 15 bytes"},
 		{"link not offered", add("shca1", "eth1", genl.LinkIB), errors.ErrUnsupported, "link", "only link type roce is supported"},

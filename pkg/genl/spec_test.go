@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -252,8 +253,8 @@ func Exercise(t *testing.T, c *Client, netdev string) {
 		t.Errorf("a changed device is %+v, %v", d, err)
 	}
 	ReadAll(t, c)
-	if err := c.AddDevice(DeviceConfig{Name: name, Netdev: netdev}); !errors.Is(err, os.ErrExist) {
-		t.Errorf("the same once more: %v", err)
+	if err := c.AddDevice(DeviceConfig{Name: name, Netdev: netdev}); !errors.Is(err, syscall.EBUSY) {
+		t.Errorf("over the same interface: %v", err)
 	}
 	if err := c.AddDevice(DeviceConfig{Name: name + "2", Netdev: "nosuchdev"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("over nothing: %v", err)

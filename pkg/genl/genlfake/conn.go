@@ -132,6 +132,9 @@ func (c *conn) Execute(m genetlink.Message, family uint16, flags netlink.HeaderF
 		replies, err = k.statsGet(r)
 	}
 	if err != nil {
+		if op, ok := err.(*netlink.OpError); ok && r.dump {
+			op.Offset = 0 // As in Linux 6.1.
+		}
 		return nil, err
 	}
 	var msgs []genetlink.Message

@@ -152,9 +152,6 @@ func (k *Kernel) devNew(r *req) error {
 	}
 	link := genl.Link(r.u32[proto.DevLink])
 
-	if name == "" || strings.ContainsAny(name, "/% \t\n") || name == "." || name == ".." {
-		return r.refuse(syscall.EINVAL, proto.DevName, "a device's name may have no slash, percent sign or blank")
-	}
 	if link != genl.LinkRoCE {
 		return r.refuse(syscall.EOPNOTSUPP, proto.DevLink, "only link type roce is supported")
 	}
@@ -162,13 +159,22 @@ func (k *Kernel) devNew(r *req) error {
 	if !ok {
 		return r.refuse(syscall.ENODEV, proto.DevNetdevName, "there is no network interface of this name in your network namespace")
 	}
-	if k.devices[name] != nil {
-		return r.refuse(syscall.EEXIST, proto.DevName, "an RDMA device of this name exists already")
+	bad := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' || r == '%' }
+	switch {
+	case name == "":
+		return r.refuse(syscall.EINVAL, proto.DevName, "a device needs a name")
+	case strings.ContainsFunc(name, bad):
+		return r.refuse(syscall.EINVAL, proto.DevName, "the name may consist of printable ASCII characters other than blank, / and %")
+	case name == "." || name == "..":
+		return r.refuse(syscall.EINVAL, proto.DevName, name+" cannot be a device's name")
 	}
 	for _, d := range k.devices {
 		if d.NetdevIndex == ifindex {
-			return r.refuse(syscall.EEXIST, proto.DevNetdevName, "this network interface has a softhca device already")
+			return r.refuse(syscall.EBUSY, proto.DevNetdevName, netdev+" has a device already: "+d.Name)
 		}
+	}
+	if k.devices[name] != nil {
+		return r.refuse(syscall.EEXIST, proto.DevName, "there is an RDMA device "+name+" already")
 	}
 
 	d := &device{
