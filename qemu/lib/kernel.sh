@@ -77,14 +77,15 @@ extract_vmlinux() {
 	tmp=$(mktemp)
 	for try in '\xfd7zXZ\x00:xz' '\x1f\x8b\x08:gzip' '\x28\xb5\x2f\xfd:zstd'; do
 		magic=${try%:*} tool=${try##*:}
-		while IFS=: read -r offset _; do
+		while read -r offset; do
 			tail -c "+$((offset + 1))" "$1" | "$tool" -dc >"$tmp" 2>/dev/null
 			if [[ $(head -c 4 "$tmp" | tr -d '\0') == $'\x7fELF' ]]; then
 				cat "$tmp"
 				rm -f "$tmp"
 				return 0
 			fi
-		done < <(LC_ALL=C grep -abohP "$magic" "$1" | sed 's/:.*/:/')
+		done < <(LC_ALL=C grep -abohP "$magic" "$1" |
+			LC_ALL=C cut -d: -f1)
 	done
 	rm -f "$tmp"
 	return 1
