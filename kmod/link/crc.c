@@ -21,13 +21,7 @@
 
 static struct crypto_shash *crc_tfm;
 
-/**
- * shca_crc_init - find the fast CRC
- *
- * Context: process.
- * Return: 0, or -ENOMEM.
- */
-int shca_crc_init(void)
+static int crc_find(void)
 {
 	struct crypto_shash *tfm = crypto_alloc_shash("crc32", 0, 0);
 
@@ -41,24 +35,14 @@ int shca_crc_init(void)
 	return 0;
 }
 
-/** shca_crc_exit - the mirror; from module exit */
-void shca_crc_exit(void)
+static void crc_forget(void)
 {
 	if (crc_tfm)
 		crypto_free_shash(crc_tfm);
 	crc_tfm = NULL;
 }
 
-/**
- * shca_crc32 - continue a CRC-32
- * @crc: state
- * @p: bytes
- * @len: how many
- *
- * Context: process or softirq.
- * Return: the new state.
- */
-u32 shca_crc32(u32 crc, const void *p, size_t len)
+static u32 crc_update(u32 crc, const void *p, size_t len)
 {
 	SHASH_DESC_ON_STACK(desc, crc_tfm);
 	u32 *state;
@@ -76,18 +60,53 @@ u32 shca_crc32(u32 crc, const void *p, size_t len)
 
 #else /* crc32_le() is the fast one */
 
-int shca_crc_init(void)
+static int crc_find(void)
 {
 	return 0;
 }
 
-void shca_crc_exit(void) { }
+static void crc_forget(void) { }
 
-u32 shca_crc32(u32 crc, const void *p, size_t len)
+static u32 crc_update(u32 crc, const void *p, size_t len)
 {
 	return crc32_le(crc, p, len);
 }
 #endif
+
+/**
+ * shca_crc_init - find the fast CRC
+ *
+ * Context: process, from module init.
+ * Return: 0, or -ENOMEM.
+ */
+int shca_crc_init(void)
+{
+	return crc_find();
+}
+
+/**
+ * shca_crc_exit - the mirror
+ *
+ * Context: process, from module exit.
+ */
+void shca_crc_exit(void)
+{
+	crc_forget();
+}
+
+/**
+ * shca_crc32 - continue a CRC-32
+ * @crc: state
+ * @p: bytes
+ * @len: how many
+ *
+ * Context: process or softirq.
+ * Return: the new state.
+ */
+u32 shca_crc32(u32 crc, const void *p, size_t len)
+{
+	return crc_update(crc, p, len);
+}
 
 /**
  * shca_crc32_skb - continue a CRC-32 over a part of a packet, not copying it

@@ -46,8 +46,7 @@ int shca_roce_open(struct shca_dev *dev, const char **why);
 void shca_roce_close(struct shca_dev *dev);
 
 /* roce_route.c */
-struct dst_entry *shca_roce_route(struct shca_dev *dev, struct net *net,
-				  struct shca_flow *flow);
+struct dst_entry *shca_roce_route(struct net *net, struct shca_flow *flow);
 
 /* roce_tx.c */
 int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,

@@ -9,13 +9,18 @@
 #include <net/route.h>
 #include <net/sock.h>
 
-#include "../base/device.h"
 #include "../compat/route.h"
 #include "roce.h"
 
 static __be32 gid_ipv4(const union ib_gid *gid)
 {
 	return ((const struct in6_addr *)gid)->s6_addr32[3];
+}
+
+static bool link_local(const union ib_gid *gid)
+{
+	return ipv6_addr_type((const struct in6_addr *)gid) &
+	       IPV6_ADDR_LINKLOCAL;
 }
 
 static struct dst_entry *route4(struct net *net, const struct shca_av *av,
@@ -70,8 +75,7 @@ static struct dst_entry *route(struct net *net, const struct shca_av *av,
 
 /**
  * shca_roce_route - the route of a flow
- * @dev: the device
- * @net: its namespace
+ * @net: namespace of the device
  * @flow: owned by the caller's runner
  *
  * The netdev of the own GID is preferred.  It does not count where the
@@ -81,8 +85,7 @@ static struct dst_entry *route(struct net *net, const struct shca_av *av,
  * Context: process or softirq, under RCU.
  * Return: the route, whose reference is the flow's, or ERR_PTR.
  */
-struct dst_entry *shca_roce_route(struct shca_dev *dev, struct net *net,
-				  struct shca_flow *flow)
+struct dst_entry *shca_roce_route(struct net *net, struct shca_flow *flow)
 {
 	const struct shca_av *av = &flow->av;
 	struct dst_entry *dst = flow->dst;
@@ -98,7 +101,8 @@ struct dst_entry *shca_roce_route(struct shca_dev *dev, struct net *net,
 	if (av->ipv4 && inet_addr_type(net, gid_ipv4(&av->dgid)) == RTN_LOCAL)
 		oif = 0;
 	dst = route(net, av, oif);
-	if (IS_ERR(dst) && oif)
+	/* A link-local address means nothing without a netdev. */
+	if (IS_ERR(dst) && oif && !link_local(&av->dgid))
 		dst = route(net, av, 0);
 	if (IS_ERR(dst))
 		return dst;

@@ -76,56 +76,9 @@ void shca_roce_rx_init(shca_receive_fn *receive)
 	roce_receive = receive;
 }
 
-/*
- * Read and check the headers; skb->data is at the UDP header and stays there.
- * On success BTH and extension headers are linear.
- */
-static bool roce_parse(struct sk_buff *skb, struct roce_packet *p)
+/* The addresses as GIDs; the IP header is linear. */
+static void roce_addresses(const struct sk_buff *skb, struct roce_packet *p)
 {
-	const struct shca_opcode *op;
-	const struct shca_bth *bth;
-	u32 ip_len, body;
-
-	/* The stack segments in front of us; a packet that is not whole is none */
-	if (skb_is_gso(skb))
-		return false;
-
-	p->ipv4 = skb->protocol == htons(ETH_P_IP);
-	if (!p->ipv4 && skb->protocol != htons(ETH_P_IPV6))
-		return false;
-	/* Options and extension headers have no place in RoCEv2. */
-	ip_len = p->ipv4 ? SHCA_IPV4_LEN : SHCA_IPV6_LEN;
-	if (skb_network_header(skb) + ip_len != skb->data)
-		return false;
-
-	if (!pskb_may_pull(skb, SHCA_UDP_LEN + sizeof(*bth)) ||
-	    ntohs(((struct udphdr *)skb->data)->len) != skb->len)
-		return false;
-	bth = (struct shca_bth *)(skb->data + SHCA_UDP_LEN);
-	if (bth->flags & SHCA_BTH_TVER_MASK)
-		return false;
-	p->opcode = bth->opcode;
-	op = &shca_opcodes[p->opcode];
-	if (!op->flags)
-		return false;
-	p->hdr_len = op->hdr_len;
-	p->pad = shca_bth_pad(bth);
-	p->pkey = be16_to_cpu(bth->pkey);
-	p->qpn = shca_bth_qpn(bth);
-	p->psn = shca_bth_psn(bth);
-
-	p->len = skb->len - SHCA_UDP_LEN;
-	if (p->len < p->hdr_len + SHCA_ICRC_SIZE)
-		return false;
-	body = p->len - p->hdr_len - SHCA_ICRC_SIZE;
-	if (body & 3 || p->pad > body)
-		return false;
-	p->payload = body - p->pad;
-	if (body && !(op->flags & SHCA_OPF_PAYLOAD))
-		return false;
-	if (!pskb_may_pull(skb, SHCA_UDP_LEN + p->hdr_len))
-		return false;
-
 	if (p->ipv4) {
 		ipv6_addr_set_v4mapped(ip_hdr(skb)->saddr,
 				       (struct in6_addr *)&p->saddr);
@@ -135,7 +88,62 @@ static bool roce_parse(struct sk_buff *skb, struct roce_packet *p)
 		memcpy(&p->saddr, &ipv6_hdr(skb)->saddr, sizeof(p->saddr));
 		memcpy(&p->daddr, &ipv6_hdr(skb)->daddr, sizeof(p->daddr));
 	}
-	return true;
+}
+
+/*
+ * Read and check the headers; skb->data is at the UDP header and stays there.
+ * On success BTH and extension headers are linear.
+ *
+ * Returns the counter of the check that failed, or SHCA_STAT_COUNT.
+ */
+static enum shca_stat roce_parse(struct sk_buff *skb, struct roce_packet *p)
+{
+	const struct shca_opcode *op;
+	const struct shca_bth *bth;
+	u32 ip_len, body;
+
+	/* The stack segments in front of us. */
+	if (skb_is_gso(skb))
+		return SHCA_STAT_rx_drop_malformed;
+
+	p->ipv4 = skb->protocol == htons(ETH_P_IP);
+	if (!p->ipv4 && skb->protocol != htons(ETH_P_IPV6))
+		return SHCA_STAT_rx_drop_malformed;
+	/* Options and extension headers have no place in RoCEv2. */
+	ip_len = p->ipv4 ? SHCA_IPV4_LEN : SHCA_IPV6_LEN;
+	if (skb_network_header(skb) + ip_len != skb->data)
+		return SHCA_STAT_rx_drop_malformed;
+
+	if (!pskb_may_pull(skb, SHCA_UDP_LEN + sizeof(*bth)) ||
+	    ntohs(((struct udphdr *)skb->data)->len) != skb->len)
+		return SHCA_STAT_rx_drop_malformed;
+	bth = (struct shca_bth *)(skb->data + SHCA_UDP_LEN);
+	if (bth->flags & SHCA_BTH_TVER_MASK)
+		return SHCA_STAT_rx_drop_malformed;
+	p->opcode = bth->opcode;
+	p->pad = shca_bth_pad(bth);
+	p->pkey = be16_to_cpu(bth->pkey);
+	p->qpn = shca_bth_qpn(bth);
+	p->psn = shca_bth_psn(bth);
+	op = &shca_opcodes[p->opcode];
+	if (!op->flags)
+		return SHCA_STAT_rx_drop_opcode;
+	p->hdr_len = op->hdr_len;
+
+	p->len = skb->len - SHCA_UDP_LEN;
+	if (p->len < p->hdr_len + SHCA_ICRC_SIZE)
+		return SHCA_STAT_rx_drop_malformed;
+	body = p->len - p->hdr_len - SHCA_ICRC_SIZE;
+	if (body & 3 || p->pad > body)
+		return SHCA_STAT_rx_drop_malformed;
+	p->payload = body - p->pad;
+	if (body && !(op->flags & SHCA_OPF_PAYLOAD))
+		return SHCA_STAT_rx_drop_malformed;
+	if (!pskb_may_pull(skb, SHCA_UDP_LEN + p->hdr_len))
+		return SHCA_STAT_rx_drop_malformed;
+
+	roce_addresses(skb, p);
+	return SHCA_STAT_COUNT;
 }
 
 /* The netdevs by which a packet with link-local addresses came in */
@@ -197,7 +205,11 @@ static bool roce_is_ours(struct shca_dev *dev, struct net *net,
 	return false;
 }
 
-/* Is the packet from the peer of a connected QP, to its own address? */
+/*
+ * Is the packet from the peer of a connected QP, to its own address?  The AV is
+ * written before the QP is in RTR, and again only on the way through RESET; a
+ * packet that meets such a change is dropped or not, and does no harm.
+ */
 static bool roce_from_peer(const struct shca_qp *qp, struct net *net,
 			   const struct sk_buff *skb,
 			   const struct roce_packet *p)
@@ -354,13 +366,13 @@ static void roce_drop(struct shca_dev *dev, enum shca_stat why,
 static void roce_rx(struct shca_roce_net *rn, struct net *net,
 		    struct sk_buff *skb)
 {
-	enum shca_stat why = SHCA_STAT_COUNT;
 	struct roce_packet p;
+	enum shca_stat why;
 	struct shca_qp *qp;
 
-	if (!roce_parse(skb, &p)) {
-		roce_drop(roce_any_dev(rn, skb), SHCA_STAT_rx_drop_malformed,
-			  skb);
+	why = roce_parse(skb, &p);
+	if (why != SHCA_STAT_COUNT) {
+		roce_drop(roce_any_dev(rn, skb), why, skb);
 		return;
 	}
 	/* QPN 0xffffff is multicast, which no QP can have joined yet. */

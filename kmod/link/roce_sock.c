@@ -82,11 +82,11 @@ static int roce_sockets_create(struct net *net, struct shca_roce_net *rn,
 
 	roce_sockets_release(rn);
 	if (ret == -EADDRINUSE)
-		*why = "UDP port 4791 is in use in this network namespace, maybe by rdma_rxe: remove that module first";
+		*why = "UDP port 4791 is in use in this network namespace, maybe by rdma_rxe";
 	else if (ret == -ENOMEM)
-		*why = "No memory for the UDP sockets";
+		*why = "there is no memory for the UDP sockets";
 	else
-		*why = "The UDP sockets for RoCEv2 could not be created";
+		*why = "the UDP sockets for RoCEv2 could not be created";
 	return ret;
 }
 
@@ -112,7 +112,7 @@ int shca_roce_open(struct shca_dev *dev, const char **why)
 	net = maybe_get_net(dev_net(dev->ndev));
 	rcu_read_unlock();
 	if (!net) {
-		*why = "The network namespace is going away";
+		*why = "the network namespace is going away";
 		return -ENODEV;
 	}
 	rn = net_generic(net, roce_net_id);
@@ -214,7 +214,11 @@ int shca_roce_sock_init(void)
 	return register_pernet_subsys(&roce_net_ops);
 }
 
-/** shca_roce_sock_exit - the mirror; no device is open */
+/**
+ * shca_roce_sock_exit - the mirror; no device is open
+ *
+ * Context: process, from module exit.
+ */
 void shca_roce_sock_exit(void)
 {
 	unregister_pernet_subsys(&roce_net_ops);

@@ -154,6 +154,7 @@ static int put_refs(struct sk_buff *skb, u32 crc,
 		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
 {
 	u32 tail = pkt->pad + SHCA_ICRC_SIZE;
+	struct page *page;
 	u32 sum = 0;
 	u8 *t;
 	int i;
@@ -161,8 +162,7 @@ static int put_refs(struct sk_buff *skb, u32 crc,
 	/* The owner may go on writing to these pages. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	for (i = 0; i < pkt->nref; i++) {
-		struct page *page = virt_to_page(ref[i].va);
-
+		page = virt_to_page(ref[i].va);
 		get_page(page);
 		add_frag(skb, page, offset_in_page(ref[i].va), ref[i].len,
 			 ref[i].len);
@@ -178,8 +178,9 @@ static int put_refs(struct sk_buff *skb, u32 crc,
 	memset(t, 0, pkt->pad);
 	crc = shca_crc32(crc, t, pkt->pad);
 	put_icrc(t + pkt->pad, crc);
-	add_frag(skb, virt_to_head_page(t), t - (u8 *)page_address(virt_to_head_page(t)),
-		 tail, SKB_DATA_ALIGN(tail));
+	page = virt_to_head_page(t);
+	add_frag(skb, page, t - (u8 *)page_address(page), tail,
+		 SKB_DATA_ALIGN(tail));
 	return 0;
 }
 
@@ -255,7 +256,7 @@ int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,
 	local_bh_disable();
 	rcu_read_lock();
 	net = READ_ONCE(dev->net);
-	dst = net ? shca_roce_route(dev, net, flow) : ERR_PTR(-ENODEV);
+	dst = net ? shca_roce_route(net, flow) : ERR_PTR(-ENODEV);
 	if (IS_ERR(dst)) {
 		shca_count(dev, tx_no_route);
 		ret = -EHOSTUNREACH;
