@@ -10,6 +10,8 @@
 #include <linux/rcupdate.h>
 
 #include "ctl/ctl.h"
+#include "ctl/netlink.h"
+#include "fabric/pma.h"
 #include "link/link.h"
 #include "object/runner.h"
 #include "transport/transport.h"
@@ -17,6 +19,12 @@
 #include "verbs/device.h"
 
 static struct device *root;
+
+static const struct shca_device_part fabric = {
+	.ops = &shca_fabric_ops,
+	.attach = shca_pma_attach,
+	.detach = shca_pma_detach,
+};
 
 static int __init shca_init(void)
 {
@@ -31,15 +39,21 @@ static int __init shca_init(void)
 		goto exit_wq;
 	}
 	shca_device_set_parent(root);
+	shca_device_set_part(&fabric);
 	ret = shca_roce_init(shca_transport_receive);
 	if (ret)
 		goto unregister_root;
 	ret = shca_netdev_init();
 	if (ret)
 		goto exit_roce;
+	ret = shca_nl_init();
+	if (ret)
+		goto exit_netdev;
 	shca_rdma_link_init();
 	return 0;
 
+exit_netdev:
+	shca_netdev_exit();
 exit_roce:
 	shca_roce_exit();
 unregister_root:
@@ -52,6 +66,7 @@ exit_wq:
 static void __exit shca_exit(void)
 {
 	shca_rdma_link_exit();
+	shca_nl_exit();
 	shca_netdev_exit();
 	ib_unregister_driver((enum rdma_driver_id)SHCA_DRIVER_ID);
 	shca_roce_exit();

@@ -42,6 +42,7 @@ struct shca_qp;
  * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
  *	interrupts off, because verbs create and destroy AHs in any context
  * @gsi: QP1 of the port, under RCU; written by create_qp and destroy_qp
+ * @attached: what fabric/ adds to it is there (verbs/device.c)
  * @announced: listeners were told that it exists, and it is in the list; under
  *	the list's mutex
  * @port_active: the netdev is up and has a carrier
@@ -65,6 +66,7 @@ struct shca_dev {
 	struct xarray mrs;
 	struct xarray ahs;
 	struct shca_qp __rcu *gsi;
+	bool attached;
 	bool announced;
 	bool port_active;
 	u32 mtu;

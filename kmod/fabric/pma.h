@@ -3,9 +3,7 @@
  * Performance management: the counters of a port as a management datagram asks
  * for them.  perfquery reads them from afar, sysfs from near.
  *
- * verbs/device.c: shca_pma_attach() before ib_register_device(), then
- * ib_set_device_ops(&dev->ib, &shca_fabric_ops); shca_pma_detach() in
- * dealloc_driver.
+ * main.c makes it a part of every device (struct shca_device_part).
  */
 #ifndef _SHCA_PMA_H
 #define _SHCA_PMA_H

@@ -31,6 +31,7 @@ static LIST_HEAD(devices);	/* by index, ascending */
 
 static BLOCKING_NOTIFIER_HEAD(listeners);
 static struct device *parent;
+static const struct shca_device_part *part;
 
 /*
  * The netdev of the device that is being added, under RTNL: as long as ib_core
@@ -50,6 +51,17 @@ static struct {
 void shca_device_set_parent(struct device *dev)
 {
 	parent = dev;
+}
+
+/**
+ * shca_device_set_part - what every device gets from elsewhere
+ * @p: the part
+ *
+ * Context: module init.
+ */
+void shca_device_set_part(const struct shca_device_part *p)
+{
+	part = p;
 }
 
 /**
@@ -197,11 +209,19 @@ static struct shca_dev *device_alloc(struct net_device *ndev)
 	ib_set_device_ops(&dev->ib, &shca_device_ops);
 
 	dev->stats = alloc_percpu(struct shca_stats);
-	if (!dev->stats) {
-		ib_dealloc_device(&dev->ib);
-		return NULL;
+	if (!dev->stats)
+		goto dealloc;
+	if (part) {
+		if (part->attach(dev))
+			goto dealloc;
+		dev->attached = true;
+		ib_set_device_ops(&dev->ib, part->ops);
 	}
 	return dev;
+
+dealloc:
+	ib_dealloc_device(&dev->ib);
+	return NULL;
 }
 
 /**
@@ -227,6 +247,8 @@ void shca_device_dealloc(struct ib_device *ib)
 		dev->link->close(dev);
 	/* Packets that found the device are done with it after this. */
 	synchronize_rcu();
+	if (dev->attached)
+		part->detach(dev);
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
 	free_percpu(dev->stats);

@@ -29,6 +29,22 @@ enum shca_device_change {
 	SHCA_DEVICE_DEL,
 };
 
+/**
+ * struct shca_device_part - what a later folder adds to every device
+ * @ops: its verbs, merged into those of verbs/
+ * @attach: called before the device is registered
+ * @detach: the mirror, when nothing of the device is left; not called if
+ *	@attach failed or was not reached
+ */
+struct shca_device_part {
+	const struct ib_device_ops *ops;
+	int (*attach)(struct shca_dev *dev);
+	void (*detach)(struct shca_dev *dev);
+};
+
+void shca_device_set_parent(struct device *parent);
+void shca_device_set_part(const struct shca_device_part *part);
+
 int shca_device_add(const char *name, struct net_device *ndev,
 		    struct netlink_ext_ack *extack);
 int shca_device_del(const char *name, struct netlink_ext_ack *extack);
@@ -46,8 +62,6 @@ void shca_device_notify_unregister(struct notifier_block *nb);
 
 void shca_device_netdev_changed(struct net_device *ndev);
 void shca_device_netdev_gone(struct net_device *ndev);
-
-void shca_device_set_parent(struct device *parent);
 
 /* port.c: what the port says, without ib_core's help and in any context */
 enum ib_port_state shca_port_state(const struct shca_dev *dev);
