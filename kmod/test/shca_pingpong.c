@@ -45,7 +45,7 @@ module_param(messages, uint, 0444);
 MODULE_PARM_DESC(messages, "received messages until the end, 0: endless");
 static uint size = 64;
 module_param(size, uint, 0444);
-MODULE_PARM_DESC(size, "bytes of a message, 8 to 65536");
+MODULE_PARM_DESC(size, "bytes of a message, 8 to 16384");
 static uint balls = 1;
 module_param(balls, uint, 0444);
 MODULE_PARM_DESC(balls, "messages in flight at a time, 1 to 32");
@@ -507,7 +507,7 @@ static int __init pingpong_init(void)
 {
 	int ret;
 
-	if (!dev || size < 8 || size > 65536 || size % 8 || balls < 1 ||
+	if (!dev || size < 8 || size > 16384 || size % 8 || balls < 1 ||
 	    balls > 32)
 		return -EINVAL;
 	if (!peer)

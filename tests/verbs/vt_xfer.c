@@ -14,8 +14,8 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ struct target {
 };
 
 struct opts {
-	const char *dev, *gid, *host, *port;
+	const char *dev, *gid, *host, *port, *pfns;
 	bool events, inline_data;
 	unsigned int stall_ms, seconds;
 	unsigned int ops;	/* bit set of enum op */
@@ -200,6 +200,30 @@ static unsigned int qp_index(const struct side *me, uint32_t qpn)
 
 /* ---- set-up ---------------------------------------------------------- */
 
+/* the page frames of the buffer, one a line; registration has pinned them */
+static void write_pfns(const struct vt_buf *buf, const char *path)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	uintptr_t first = (uintptr_t)buf->p / page;
+	uintptr_t last = ((uintptr_t)buf->p + buf->len - 1) / page;
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	FILE *out = fopen(path, "w");
+
+	require(fd >= 0, "pagemap: %m");
+	require(out, "%s: %m", path);
+	for (uintptr_t i = first; i <= last; i++) {
+		uint64_t entry;
+
+		require(pread(fd, &entry, 8, i * 8) == 8, "pagemap: %m");
+		/* bit 63: present; bits 0 to 54: the frame, for root only */
+		entry &= entry >> 63 ? (1ull << 55) - 1 : 0;
+		require(entry, "no page frame in pagemap: not root?");
+		fprintf(out, "%llu\n", (unsigned long long)entry);
+	}
+	require(!fclose(out), "%s: %m", path);
+	close(fd);
+}
+
 static void side_open(struct side *me, const struct opts *o, int sock)
 {
 	struct vt_addr peer[MAX_QPS], mine[MAX_QPS];
@@ -223,6 +247,8 @@ static void side_open(struct side *me, const struct opts *o, int sock)
 		      VT_GUARD + 63) & ~(size_t)63;
 	me->buf = vt_alloc(me->dev->pd, me->stride * o->s.batch, 3,
 			   VT_ALL_ACCESS);
+	if (o->pfns)
+		write_pfns(&me->buf, o->pfns);
 	qp.cq = me->cq;
 	for (unsigned int i = 0; i < o->s.qps; i++) {
 		vt_end_create(&me->end[i], me->dev, &qp);
@@ -481,6 +507,7 @@ struct gather {
 	struct side *me;
 	const struct target *t;
 	struct progress *prog;
+	uint64_t planned;
 	struct batch b;
 };
 
@@ -500,6 +527,7 @@ static void add_size(void *arg, uint32_t size)
 	struct gather *g = arg;
 
 	g->b.size[g->b.count++] = size;
+	g->planned += size;
 	if (g->b.count == g->me->o->s.batch)
 		flush_batch(g);
 }
@@ -528,10 +556,14 @@ static void client(struct opts *o)
 		if (!(o->ops & 1u << op))
 			continue;
 		g->b.op = op;
-		do {
+		for (g->planned = 0; !g->planned || g->planned < o->total;) {
+			uint64_t planned = g->planned;
+
 			each_size(o->sizes, add_size, g);
-			flush_batch(g);
-		} while (prog.bytes - before < o->total);
+			if (g->planned == planned)
+				break;	/* sizes of 0 only */
+		}
+		flush_batch(g);
 		printf("%-9s %8llu messages %10llu bytes verified\n",
 		       op_name[op],
 		       (unsigned long long)(prog.messages - messages),
@@ -558,7 +590,8 @@ static void usage(void)
 "  -n 0-64,4096   sizes, each once; with -T again and again until BYTES\n"
 "  -w MS          fail when nothing completes for so long (10000)\n"
 "  -e             sleep on completion events   -I inline where it fits\n"
-"  -u             UC instead of RC (no READ, WRITE) -O exponent of the ACK timeout\n");
+"  -u             UC instead of RC (no READ, WRITE) -O exponent of the ACK timeout\n"
+"  -P FILE        write the page frames of the buffer\n");
 	exit(2);
 }
 
@@ -598,7 +631,7 @@ int main(int argc, char **argv)
 	bool serve = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:sc:p:ew:t:o:n:T:q:b:S:m:O:Iu")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:sc:p:ew:t:o:n:T:q:b:S:m:O:IuP:")) != -1) {
 		switch (c) {
 		case 'd': o.dev = optarg; break;
 		case 'g': o.gid = optarg; break;
@@ -616,6 +649,7 @@ int main(int argc, char **argv)
 		case 'S': o.s.sge = vt_number(optarg, 1, MAX_SGE); break;
 		case 'm': o.s.mtu = parse_mtu(optarg); break;
 		case 'O': o.s.timeout = vt_number(optarg, 1, 31); break;
+		case 'P': o.pfns = optarg; break;
 		case 'I': o.inline_data = true; break;
 		case 'u': o.s.uc = 1; break;
 		default: usage();

@@ -1,0 +1,23 @@
+#!/bin/bash
+# A queue pair is destroyed while its packets wait in a queue of the network
+# (T07): at once, and nothing happens when they leave in the end.
+. "$(dirname "$0")/../lib-verbs.sh"
+
+topo 1500
+for d in A:va B:vb; do
+	run "${d%:*}" tc qdisc add dev "${d#*:}" root netem delay 4s limit 200000
+done
+both vt_leave
+ok 'destroyed at once'
+
+queued() { A tc -s qdisc show dev va | sed -n 's/.* backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -1; }
+
+(($(queued) > 0)) || fail 'nothing was left in the queue: the test tests nothing'
+run ibctl dev del "$DEV_A"
+run ibctl dev del "$DEV_B"
+unload_now
+(($(queued) > 0)) || fail 'the queue was empty before the module was unloaded'
+left() { (($(queued) == 0)); }
+
+wait_until 10 left || fail 'the packets stay queued'
+ok 'the packets left when the module was gone'

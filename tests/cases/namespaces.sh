@@ -1,0 +1,56 @@
+#!/bin/bash
+# Several namespaces on one bridge (T55): rping between all of them, in shared
+# and in exclusive mode.
+. "$(dirname "$0")/../lib-verbs.sh"
+
+count=$(by_kernel 4 6 3)
+
+in_ns() { ip netns exec "n$1" "${@:2}"; }
+
+all_pairs() {
+	local i j pid
+	for ((i = 1; i <= count; i++)); do
+		for ((j = 1; j <= count; j++)); do
+			((i == j)) && continue
+			in_ns $i rping -s -a "10.5.0.$i" -C 3 -V >/tmp/server 2>&1 &
+			pid=$!
+			wait_until 5 cm_listening in_ns $i ||
+				fail "n$i does not listen"
+			in_ns $j timeout 30 rping -c -a "10.5.0.$i" -C 3 -V >/dev/null ||
+				fail "n$j to n$i: $(cat /tmp/server)"
+			wait $pid
+		done
+	done
+}
+
+run ip link add br0 type bridge
+run ip link set br0 up
+for ((i = 1; i <= count; i++)); do
+	run ip netns add "n$i"
+	run ip link add "v$i" type veth peer name e0 netns "n$i"
+	run ip link set "v$i" master br0 up
+	run in_ns $i ip addr add "10.5.0.$i/24" dev e0
+	run in_ns $i ip link set lo up
+	run in_ns $i ip link set e0 up
+	run in_ns $i ibctl dev add "s$i" netdev e0
+	wait_until 5 port_active "s$i" || fail "s$i is not active"
+	wait_until 5 gid_index "s$i" "10.5.0.$i" >/dev/null || fail "s$i has no GID"
+done
+all_pairs
+ok "$count namespaces, all pairs, shared"
+
+for ((i = 1; i <= count; i++)); do run ibctl dev del "s$i"; done
+run rdma system set netns exclusive
+for ((i = 1; i <= count; i++)); do
+	run in_ns $i ibctl dev add "s$i" netdev e0
+	wait_until 5 in_ns $i grep -q ACTIVE "$HW/s$i/ports/1/state" || fail "s$i is not active"
+	[[ $(in_ns $i ls $HW) == "s$i" ]] || fail "n$i sees $(in_ns $i ls $HW)"
+	wait_until 5 in_ns $i grep -qrs ffff:0a05 "$HW/s$i/ports/1/gids" || fail "s$i has no GID"
+done
+all_pairs
+for ((i = 1; i <= count; i++)); do
+	run ip netns del "n$i"
+done
+wait_until 10 no_devices || fail "devices stay: $(ls $HW)"
+run rdma system set netns shared
+ok 'and exclusive'

@@ -1,0 +1,56 @@
+#!/bin/bash
+# A bad wire: loss of 0.1 % and 1 %, reordering, duplicates. Data right, no
+# queue pair lost, and something completes in every second.
+. "$(dirname "$0")/../lib-verbs.sh"
+
+total=$(by_kernel $((2 * MIB)) $((8 * MIB)) $((MIB / 8)))
+stall=$(by_kernel 1000 1000 10000)
+
+# wire DISCIPLINE...: on both ends
+wire() {
+	run A tc qdisc replace dev va root netem limit 20000 "$@"
+	run B tc qdisc replace dev vb root netem limit 20000 "$@"
+	snap "$DEV_A"
+	snap "$DEV_B"
+}
+
+dropped() {
+	A tc -s qdisc show dev va | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | head -1
+}
+
+move() {
+	SERVER_ARGS=(-w "$stall")
+	xfer -n 65536 -T "$total" -q 2 -w "$stall"
+	same "$DEV_A" qp_errors retry_exceeded
+	same "$DEV_B" qp_errors retry_exceeded
+}
+
+topo 1500
+# packet by packet, else a whole burst counts as one to netem
+run ibctl dev set "$DEV_A" burst 1
+run ibctl dev set "$DEV_B" burst 1
+wire loss 0.1%
+move
+ok "loss 0.1 %: $(dropped) lost, $(grown "$DEV_A" tx_retransmits) sent again"
+wire loss 1%
+move
+(($(dropped) > 0)) || fail 'netem has dropped nothing'
+(($(grown "$DEV_A" tx_retransmits) > 0)) || fail 'nothing was sent again'
+ok "loss 1 %: $(dropped) lost, $(grown "$DEV_A" tx_retransmits) sent again"
+wire delay 200us reorder 99%
+move
+ok "reordered: $(grown "$DEV_B" rx_out_of_sequence) out of sequence"
+wire duplicate 1%
+move
+(($(grown "$DEV_B" rx_duplicates) > 0)) || fail 'no duplicate was noticed'
+ok "duplicated: $(grown "$DEV_B" rx_duplicates) noticed"
+run ibctl dev set "$DEV_A" burst 16
+run ibctl dev set "$DEV_B" burst 16
+wire loss 1%
+move
+ok "loss 1 % of whole bursts: $(grown "$DEV_A" tx_retransmits) sent again"
+wire corrupt 1%
+move
+(($(grown "$DEV_B" rx_drop_icrc) + $(grown "$DEV_A" rx_drop_icrc) > 0)) ||
+	fail 'no bad ICRC was noticed'
+ok "corrupted: $(grown "$DEV_B" rx_drop_icrc) bad ICRCs"
