@@ -94,7 +94,7 @@ static int check(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Remember the attributes, for query. */
+/* Remember the attributes, for query and for the requester's retries. */
 static void keep(struct ib_qp_attr *to, const struct ib_qp_attr *from, int mask)
 {
 	if (mask & IB_QP_PORT)
@@ -245,6 +245,7 @@ static int to_state(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	shca_runner_own(&qp->sq.run);
 	shca_runner_own(&qp->rq.run);
 	apply(qp, attr, mask, next, av);
+	keep(&qp->attr, attr, mask);
 	/* What was applied must be seen by whoever sees the state. */
 	failed = cmpxchg(&qp->state, cur, next) != cur;
 	shca_runner_disown(&qp->rq.run);
@@ -292,8 +293,6 @@ int shca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		ret = to_state(qp, attr, mask, cur, next, &av);
 		break;
 	}
-	if (!ret)
-		keep(&qp->attr, attr, mask);
 unlock:
 	mutex_unlock(&qp->mod);
 	/* Kernel consumers may have posted before; nothing was sent so far. */
