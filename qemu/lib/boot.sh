@@ -91,13 +91,14 @@ boot_args() { # N: what guest/stage2 reads
 # boot_uml N LAYER=PATH...: the same as a process; its printk goes to standard
 # error, which is the console file
 boot_uml() {
-	local n=$1 layer layers=''
+	local n=$1 layer layers='' input=null
 	shift
+	[[ $MODE == shell ]] && input=fd:0
 	for layer; do
 		layers+=",${layer%%=*}"
 	done
 	# shellcheck disable=SC2206,SC2207 # APPEND and the arguments are words
 	BOOT=("$KDIR/image" "mem=$MEM" "initrd=$INITRAMFS" con=null con0=null
-		con1=fd:0,fd:1 stderr=1 $CMDLINE lab.hostfs lab.out=tty1
+		"con1=$input,fd:1" console=stderr0 $CMDLINE lab.hostfs lab.out=tty1
 		"lab.layers=${layers#,}" "${@/#/lab.}" $(boot_args "$n") $APPEND)
 }

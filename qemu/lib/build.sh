@@ -24,7 +24,7 @@ build_need() {
 	exec {fd}>"$dir/lock"
 	flock "$fd"
 	build_tree "$1" "$2" "$dir" || die $EX_BUILD "the build failed"
-	INST=$dir/inst/$(readlink "$dir/current")
+	INST=$dir/$(readlink "$dir/current")
 	exec {INST_LOCK}<"$INST"
 	flock -s "$INST_LOCK"
 	build_drop_old "$dir"
@@ -40,7 +40,7 @@ build_drop_old() { # DIR
 }
 
 build_tree() { # SUITE KERNEL DIR
-	local dir=$3 key changed stage
+	local dir=$3 key changed tree
 	key=$(printf '%s\n' "$(root_dir "$1")" "$(kernel_dir "$1" "$2")" \
 		"$(hash_of "$QEMU/lib/build.sh")" | hash_stdin)
 	if [[ $(cat "$dir/key" 2>/dev/null) != "$key" ]]; then
@@ -48,9 +48,8 @@ build_tree() { # SUITE KERNEL DIR
 	fi
 	changed=$(build_copy "$dir/src") || return 1
 	build_ibctl "$dir" || return 1
-	stage=$dir/inst/$(readlink "$dir/current" 2>/dev/null)
 	if [[ -e $dir/current && -z $changed ]] &&
-		cmp -s "$dir/ibctl" "$stage/usr/local/bin/ibctl"; then
+		cmp -s "$dir/ibctl" "$dir/current/usr/local/bin/ibctl"; then
 		return 0
 	fi
 	rm -f "$dir/current"
@@ -62,9 +61,9 @@ build_tree() { # SUITE KERNEL DIR
 		say "something was installed in /lib, which is a link: use /usr/lib"
 		return 1
 	fi
-	key_of_tree=$(date +%s%N)
-	mv -T "$dir/stage" "$dir/inst/$key_of_tree"
-	ln -sfn "$key_of_tree" "$dir/current"
+	tree=inst/$(date +%s%N)
+	mv -T "$dir/stage" "$dir/$tree"
+	ln -sfn "$tree" "$dir/current"
 	printf '%s\n' "$key" >"$dir/key"
 }
 
