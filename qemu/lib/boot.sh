@@ -99,6 +99,6 @@ boot_uml() {
 	done
 	# shellcheck disable=SC2206,SC2207 # APPEND and the arguments are words
 	BOOT=("$KDIR/image" "mem=$MEM" "initrd=$INITRAMFS" con=null con0=null
-		"con1=$input,fd:1" console=stderr0 $CMDLINE lab.hostfs lab.out=tty1
+		"con1=$input,fd:1" console=stderr0 $CMDLINE lab.hostfs=1 lab.out=tty1
 		"lab.layers=${layers#,}" "${@/#/lab.}" $(boot_args "$n") $APPEND)
 }

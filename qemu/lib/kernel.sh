@@ -107,8 +107,8 @@ kernel_compile() { # KERNEL DIR LOG
 		</dev/null >"$3" 2>&1
 }
 
-# initramfs_need SUITE KERNEL: busybox, the modules that lead to the root, and
-# the lab's own guest scripts; prints its path
+# initramfs_need SUITE KERNEL: init, the modules that lead to the root, and the
+# lab's own guest scripts; prints its path
 initramfs_need() {
 	local dir out
 	dir=$(kernel_dir "$1" "$2")
@@ -120,29 +120,28 @@ initramfs_need() {
 }
 
 initramfs_build() { # SUITE KERNEL OUT
-	local tmp applet root kver file
+	local tmp root kver name
 	[[ -e $3 ]] && return 0
+	root_need bookworm
 	tmp=$(mktemp -d)
-	mkdir -p "$tmp"/{bin,dev,proc,sys,mod,lab,lower,rw,new}
-	cp "$(command -v busybox)" "$tmp/bin/busybox"
-	for applet in sh mount umount insmod mkdir switch_root cat cp dd sleep \
-		poweroff printf; do
-		ln -s busybox "$tmp/bin/$applet"
-	done
+	mkdir -p "$tmp"/{dev,proc,sys,mod,lab,lower,rw,new}
+	cp "$QEMU"/guest/{stage2,peer,peerd} "$QEMU/lib/verdict.sh" "$tmp/lab/"
+	cp "$QEMU/guest/init.c" "$tmp/"
+	in_root "$(root_dir bookworm)" "$tmp:build" -- \
+		gcc -Wall -O2 -static -o /build/init /build/init.c || return 1
 	: >"$tmp/mod/list"
 	if [[ $2 == stock ]]; then
-		root=$(root_dir "$1") kver=$(root_kver "$(root_dir "$1")")
-		for file in virtio_pci 9pnet_virtio 9p overlay; do
-			modprobe -d "$root" -S "$kver" --show-depends "$file" || return 1
+		root=$(root_dir "$1")
+		kver=$(root_kver "$root")
+		for name in virtio_pci 9pnet_virtio 9p overlay; do
+			modprobe -d "$root" -S "$kver" --show-depends "$name" || return 1
 		done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' |
-			while read -r file; do
-				cp "$file" "$tmp/mod/"
-				printf '%s\n' "${file##*/}" >>"$tmp/mod/list"
+			while read -r name; do
+				cp "$name" "$tmp/mod/"
+				printf '%s\n' "${name##*/}" >>"$tmp/mod/list"
 			done
 	fi
-	cp "$QEMU"/guest/* "$QEMU/lib/verdict.sh" "$tmp/lab/"
-	ln -s lab/init "$tmp/init"
-	(cd "$tmp" && find . | cpio -o -H newc --quiet | gzip -1) >"$3.tmp" &&
-		mv "$3.tmp" "$3"
+	(cd "$tmp" && find . ! -name init.c | cpio -o -H newc --quiet | gzip -1) \
+		>"$3.tmp" && mv "$3.tmp" "$3"
 	rm -rf "$tmp"
 }
