@@ -81,23 +81,31 @@ install_go() {
 	fi
 
 	tmp=$(mktemp -d)
+	chmod 755 "$tmp" # apt downloads as a user of its own
 	trap 'rm -rf "$tmp"' EXIT
 	mkdir -p "$tmp/lists/partial" "$tmp/cache/archives/partial"
 
 	# Where the machine gets this suite from, that place has its backports too.
-	# shellcheck disable=SC2016  # apt expands these
-	apt-get indextargets --format '$(RELEASE)|$(COMPONENT)|$(REPO_URI)|$(SIGNED_BY)' 'Created-By: Packages' |
-		awk -F '|' -v suite="$codename" '
-			$1 == suite && $2 == "main" && !seen[$3]++ {
-				by = $4 == "" ? "" : "[signed-by=" $4 "] "
-				print "deb " by $3 " " suite " main"
-				print "deb " by $3 " " suite "-backports main"
-			}' >"$tmp/sources.list"
+	# apt knows where that is only after an update, which goes to a place of
+	# our own.
+	private="-o Dir::State::lists=$tmp/lists -o Dir::Cache=$tmp/cache -o DPkg::Lock::Timeout=600"
+	key=/usr/share/keyrings/debian-archive-keyring.gpg
+	by=
+	[ ! -e $key ] || by="[signed-by=$key] "
+	# The options have no blanks in them, and apt expands the format.
+	# shellcheck disable=SC2086,SC2016
+	{
+		apt-get -q $private update >&2 || say "apt-get update had errors"
+		apt-get $private indextargets --format '$(CODENAME)|$(COMPONENT)|$(REPO_URI)' 'Created-By: Packages' |
+			awk -F '|' -v suite="$codename" -v by="$by" '
+				$1 == suite && $2 == "main" && !seen[$3]++ {
+					print "deb " by $3 " " suite " main"
+					print "deb " by $3 " " suite "-backports main"
+				}' >"$tmp/sources.list"
+	}
 	[ -s "$tmp/sources.list" ] || die "apt has no source for $codename main: add one, or install go $want and set GO"
 
-	private="-o Dir::Etc::sourcelist=$tmp/sources.list -o Dir::Etc::sourceparts=/dev/null
-		-o Dir::State::lists=$tmp/lists -o Dir::Cache=$tmp/cache -o DPkg::Lock::Timeout=600"
-	# The options have no blanks in them.
+	private="$private -o Dir::Etc::sourcelist=$tmp/sources.list -o Dir::Etc::sourceparts=/dev/null"
 	# shellcheck disable=SC2086
 	{
 		apt-get -q $private update >&2 || die "apt-get update failed"
