@@ -92,30 +92,24 @@ func Generate(s *Spec) (map[string][]byte, error) {
 
 // policy is the initialiser of an attribute's struct nla_policy.
 func (s *Spec) policy(a *Attr) (string, error) {
-	limit := func(check string) string {
-		if s.Def(check) != nil {
-			return strings.ToUpper(s.Name + "_" + cName(check))
+	c := func(limit string) string { // A constant's name, or a number.
+		if s.Def(limit) != nil {
+			return strings.ToUpper(s.Name + "_" + cName(limit))
 		}
-		return check
+		return limit
 	}
 	typ := "NLA_" + strings.ToUpper(a.Type)
 	switch {
 	case a.Enum != "":
 		return fmt.Sprintf("NLA_POLICY_MAX(%s, %s_MAX)", typ, strings.ToUpper(s.Name+"_"+cName(a.Enum))), nil
 	case a.Type == "string":
-		return fmt.Sprintf("{ .type = NLA_NUL_STRING, .len = %s }", limit(a.Checks.MaxLen)), nil
-	case a.Type == "binary":
-		return fmt.Sprintf("NLA_POLICY_EXACT_LEN(%s)", limit(a.Checks.ExactLen)), nil
-	case a.Type == "nest" || a.Type == "pad":
-		return "", fmt.Errorf("%s: type %q in a request", a.Name, a.Type)
-	case a.Checks.Min != "" && a.Checks.Max != "":
-		return fmt.Sprintf("NLA_POLICY_RANGE(%s, %s, %s)", typ, limit(a.Checks.Min), limit(a.Checks.Max)), nil
-	case a.Checks.Min != "":
-		return fmt.Sprintf("NLA_POLICY_MIN(%s, %s)", typ, limit(a.Checks.Min)), nil
+		return fmt.Sprintf("{ .type = NLA_NUL_STRING, .len = %s }", c(a.Checks.MaxLen)), nil
 	case a.Checks.Max != "":
-		return fmt.Sprintf("NLA_POLICY_MAX(%s, %s)", typ, limit(a.Checks.Max)), nil
+		return fmt.Sprintf("NLA_POLICY_RANGE(%s, %s, %s)", typ, c(a.Checks.Min), c(a.Checks.Max)), nil
+	case a.Type == "u32" || a.Type == "u64":
+		return fmt.Sprintf("{ .type = %s }", typ), nil
 	}
-	return fmt.Sprintf("{ .type = %s }", typ), nil
+	return "", fmt.Errorf("%s: type %q in a request", a.Name, a.Type)
 }
 
 // max is the largest value of an integer attribute, 0 without a limit.
@@ -133,19 +127,19 @@ func (s *Spec) words(a *Attr) string {
 		v, _ := s.Number(check)
 		return v
 	}
-	switch {
+	switch c := a.Checks; {
 	case a.Enum != "":
 		var names []string
 		for _, e := range s.Def(a.Enum).Entries {
 			names = append(names, e.Name)
 		}
 		return "one of " + strings.Join(names, ", ")
-	case a.Checks.Min != "" && a.Checks.Max != "":
-		return fmt.Sprintf("%d to %d", n(a.Checks.Min), n(a.Checks.Max))
-	case a.Checks.MaxLen != "":
-		return fmt.Sprintf("at most %d bytes", n(a.Checks.MaxLen))
-	case a.Checks.ExactLen != "":
-		return fmt.Sprintf("%d bytes", n(a.Checks.ExactLen))
+	case c.Max != "":
+		return fmt.Sprintf("%d to %d", n(c.Min), n(c.Max))
+	case c.MaxLen != "":
+		return fmt.Sprintf("at most %d bytes", n(c.MaxLen))
+	case c.ExactLen != "":
+		return fmt.Sprintf("%d bytes", n(c.ExactLen))
 	case a.Nested != "":
 		return "of set " + a.Nested
 	}
@@ -175,18 +169,8 @@ func goName(name string) string {
 	return b.String()
 }
 
-// width is the number of columns of a line, with tabs at every eighth.
-func width(line string) int {
-	n := 0
-	for _, r := range line {
-		if r == '\t' {
-			n += 8 - n%8
-		} else {
-			n++
-		}
-	}
-	return n
-}
+// width is the number of columns of a line whose tabs all stand in front.
+func width(line string) int { return len(line) + 7*strings.Count(line, "\t") }
 
 // comment wraps text at 80 columns. The first line starts with first, the
 // others with next.

@@ -17,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -37,11 +38,13 @@ type Spec struct {
 		NamePrefix string `yaml:"name-prefix"`
 		List       []*Op
 	}
-	McastGroups struct{ List []Named } `yaml:"mcast-groups"`
+	McastGroups struct{ List []*Named } `yaml:"mcast-groups"`
 }
 
 // Named is a thing with a name and a sentence about it.
 type Named struct{ Name, Doc string }
+
+func (n Named) called(name string) bool { return n.Name == name }
 
 // A Definition is a constant or an enum.
 type Definition struct {
@@ -95,6 +98,10 @@ type Mode struct{ Request, Reply *Msg }
 // A Msg lists the attributes of a message.
 type Msg struct{ Attributes []string }
 
+func (o *Op) modes() []*Mode {
+	return slices.DeleteFunc([]*Mode{o.Do, o.Dump}, func(m *Mode) bool { return m == nil })
+}
+
 // Parse reads and validates a netlink-spec file.
 func Parse(b []byte) (*Spec, error) {
 	s := &Spec{}
@@ -112,32 +119,34 @@ func Parse(b []byte) (*Spec, error) {
 	return s, s.validate()
 }
 
-// Set is the attribute set called name.
-func (s *Spec) Set(name string) *AttrSet {
-	return find(s.Sets, func(a *AttrSet) bool { return a.Name == name })
-}
+// Set is the attribute set called name, or nil.
+func (s *Spec) Set(name string) *AttrSet { return find(s.Sets, name) }
 
-// Op is the operation called name.
-func (s *Spec) Op(name string) *Op {
-	return find(s.Operations.List, func(o *Op) bool { return o.Name == name })
-}
+// Op is the operation called name, or nil.
+func (s *Spec) Op(name string) *Op { return find(s.Operations.List, name) }
 
-// Def is the definition called name.
-func (s *Spec) Def(name string) *Definition {
-	return find(s.Definitions, func(d *Definition) bool { return d.Name == name })
-}
+// Def is the definition called name, or nil.
+func (s *Spec) Def(name string) *Definition { return find(s.Definitions, name) }
 
-// Attr is the attribute called name.
-func (set *AttrSet) Attr(name string) *Attr {
-	return find(set.Attrs, func(a *Attr) bool { return a.Name == name })
+// Attr is the attribute called name, or nil.
+func (set *AttrSet) Attr(name string) *Attr { return find(set.Attrs, name) }
+
+func find[T any, P interface {
+	*T
+	called(string) bool
+}](list []P, name string) P {
+	if i := slices.IndexFunc(list, func(p P) bool { return p.called(name) }); i >= 0 {
+		return list[i]
+	}
+	return nil
 }
 
 // Request lists what requests may carry, for a do and a dump together, by
 // number.
 func (s *Spec) Request(o *Op) []*Attr {
 	var attrs []*Attr
-	for _, m := range []*Mode{o.Do, o.Dump} {
-		if m == nil || m.Request == nil {
+	for _, m := range o.modes() {
+		if m.Request == nil {
 			continue
 		}
 		for _, name := range m.Request.Attributes {
@@ -160,83 +169,63 @@ func (s *Spec) Number(check string) (int, error) {
 
 func (s *Spec) validate() error {
 	var errs []error
-	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	doc := func(what, doc string) {
-		if doc == "" || doc[len(doc)-1] != '.' {
-			bad("%s: no doc sentence", what)
+	check := func(ok bool, format string, a ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, a...))
 		}
+	}
+	sentence := func(what string, n Named) {
+		check(strings.HasSuffix(n.Doc, "."), "%s%s: no doc sentence", what, n.Name)
 	}
 
 	for _, d := range s.Definitions {
-		doc(d.Name, d.Doc)
+		sentence("", d.Named)
 		for _, e := range d.Entries {
-			doc(d.Name+" "+e.Name, e.Doc)
+			sentence(d.Name+" ", e)
 		}
-		if d.Type != "const" && d.Type != "enum" {
-			bad("%s: unknown type %q", d.Name, d.Type)
-		}
+		check(d.Type == "const" || d.Type == "enum", "%s: unknown type %q", d.Name, d.Type)
 	}
 	for _, set := range s.Sets {
-		doc(set.Name, set.Doc)
+		sentence("", set.Named)
 		for _, a := range set.Attrs {
-			what := set.Name + " " + a.Name
-			doc(what, a.Doc)
-			if !slices.Contains([]string{"u32", "u64", "string", "binary", "nest", "pad"}, a.Type) {
-				bad("%s: unknown type %q", what, a.Type)
+			sentence(set.Name+" ", a.Named)
+			check(strings.Contains(" u32 u64 string binary nest pad ", " "+a.Type+" "), "%s: unknown type %q", a.Name, a.Type)
+			if d := s.Def(a.Enum); a.Enum != "" {
+				check(d != nil && d.Type == "enum" && a.Type == "u32", "%s: unknown enum %q", a.Name, a.Enum)
 			}
-			if d := s.Def(a.Enum); a.Enum != "" && (d == nil || d.Type != "enum" || a.Type != "u32") {
-				bad("%s: unknown enum %q", what, a.Enum)
-			}
-			if (a.Type == "nest") != (s.Set(a.Nested) != nil) {
-				bad("%s: unknown nested-attributes %q", what, a.Nested)
-			}
-			for _, c := range []string{a.Checks.Min, a.Checks.Max, a.Checks.MaxLen, a.Checks.ExactLen} {
+			check((a.Type == "nest") == (s.Set(a.Nested) != nil), "%s: unknown nested-attributes %q", a.Name, a.Nested)
+			c := a.Checks
+			check((c.Min == "") == (c.Max == ""), "%s: min and max go together", a.Name)
+			for _, c := range []string{c.Min, c.Max, c.MaxLen, c.ExactLen} {
 				// struct nla_policy holds limits as s16.
-				if n, err := s.Number(c); c != "" && (err != nil || n < 0 || n > math.MaxInt16) {
-					bad("%s: bad limit %q", what, c)
-				}
+				n, err := s.Number(c)
+				check(c == "" || err == nil && n >= 0 && n <= math.MaxInt16, "%s: bad limit %q", a.Name, c)
 			}
 		}
 	}
 	for _, o := range s.Operations.List {
-		doc(o.Name, o.Doc)
+		sentence("", o.Named)
 		if o.Notify != "" {
 			get := s.Op(o.Notify)
-			if get == nil || get.Do == nil || get.Do.Reply == nil {
-				bad("%s: notifies of %q, which has no reply", o.Name, o.Notify)
-			}
-			if !slices.ContainsFunc(s.McastGroups.List, func(n Named) bool { return n.Name == o.Mcgrp }) {
-				bad("%s: unknown group %q", o.Name, o.Mcgrp)
-			}
+			check(get != nil && get.Do != nil && get.Do.Reply != nil, "%s: notifies of %q, which has no reply", o.Name, o.Notify)
+			check(find(s.McastGroups.List, o.Mcgrp) != nil, "%s: unknown group %q", o.Name, o.Mcgrp)
 			continue
 		}
 		set := s.Set(o.Set)
-		if set == nil || (o.Do == nil && o.Dump == nil) {
-			bad("%s: no do and no dump, or unknown set %q", o.Name, o.Set)
+		if check(set != nil, "%s: unknown set %q", o.Name, o.Set); set == nil {
 			continue
 		}
-		for _, m := range []*Mode{o.Do, o.Dump} {
-			if m == nil {
-				continue
-			}
+		check(len(o.modes()) > 0, "%s: no do and no dump", o.Name)
+		for _, m := range o.modes() {
 			for _, msg := range []*Msg{m.Request, m.Reply} {
 				if msg == nil {
 					continue
 				}
 				for _, name := range msg.Attributes {
-					if set.Attr(name) == nil {
-						bad("%s: no attribute %q in %q", o.Name, name, o.Set)
-					}
+					check(set.Attr(name) != nil, "%s: no attribute %q in %q", o.Name, name, o.Set)
 				}
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func find[T any](list []*T, ok func(*T) bool) *T {
-	if i := slices.IndexFunc(list, ok); i >= 0 {
-		return list[i]
-	}
-	return nil
 }

@@ -116,8 +116,8 @@ enum softhca_qp_state {
  * @SOFTHCA_ERROR_REASON_RNR_RETRY_EXCEEDED: The peer had no receive buffer
  *	posted (receiver not ready), more often than rnr_retry allows.
  * @SOFTHCA_ERROR_REASON_REMOTE_INVALID_REQUEST: The peer refused a request as
- *	invalid, for instance because it does not fit the receive buffer or uses
- *	an operation the peer has not enabled.
+ *	invalid, for instance because it does not fit the receive buffer or
+ *	uses an operation the peer has not enabled.
  * @SOFTHCA_ERROR_REASON_REMOTE_ACCESS: The peer refused access to its memory
  *	because the rkey, the address range or the permission is wrong.
  * @SOFTHCA_ERROR_REASON_REMOTE_OPERATION: The peer accepted the request and
@@ -126,16 +126,16 @@ enum softhca_qp_state {
  *	memory that its lkey does not cover, or that belongs to another
  *	protection domain.
  * @SOFTHCA_ERROR_REASON_LOCAL_LENGTH: A message does not fit: a posted work
- *	request is longer than allowed, or a received message is longer than the
- *	buffer posted for it.
+ *	request is longer than allowed, or a received message is longer than
+ *	the buffer posted for it.
  * @SOFTHCA_ERROR_REASON_LOCAL_QP_OP: A posted work request is not valid for
  *	this queue pair, for instance because of an unknown opcode or too many
  *	scatter/gather entries.
  * @SOFTHCA_ERROR_REASON_CQ_OVERRUN: The completion queue was full when a
  *	completion had to be written.
  * @SOFTHCA_ERROR_REASON_INVALID_PACKET: The peer sent a request that is out of
- *	order, malformed or not enabled on this queue pair, and it was answered
- *	with a NAK.
+ *	order, malformed or not enabled on this queue pair, and it was
+ *	answered with a NAK.
  * @SOFTHCA_ERROR_REASON_RING_CORRUPT: The process wrote impossible values into
  *	a queue that it shares with the kernel.
  * @SOFTHCA_ERROR_REASON_MOVED_BY_USER: The owner moved the queue pair to the
@@ -143,8 +143,8 @@ enum softhca_qp_state {
  * @SOFTHCA_ERROR_REASON_DEVICE_REMOVED: The device, its network interface or
  *	its namespace went away.
  * @SOFTHCA_ERROR_REASON_PEER_ACCESS: The peer asked for local memory that it
- *	may not touch, because the rkey, the address range or the permission is
- *	wrong.
+ *	may not touch, because the rkey, the address range or the permission
+ *	is wrong.
  * @SOFTHCA_ERROR_REASON_BAD_RESPONSE: The peer answered with a packet that fits
  *	no outstanding request.
  * @SOFTHCA_ERROR_REASON_MW_BIND: A memory window could not be bound as the work
