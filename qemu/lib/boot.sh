@@ -88,7 +88,7 @@ boot_args() { # N: what guest/stage2 reads
 		printf ' lab.size=%s lab.term=%s' "$(stty size | tr ' ' x)" "${TERM:-linux}"
 }
 
-# boot_uml N LAYER=PATH...: the same as a process; its printk goes to standard
+# boot_uml N LAYER=PATH...: the same as a process; its console goes to standard
 # error, which is the console file
 boot_uml() {
 	local n=$1 layer layers='' input=null
@@ -98,7 +98,7 @@ boot_uml() {
 		layers+=",${layer%%=*}"
 	done
 	# shellcheck disable=SC2206,SC2207 # APPEND and the arguments are words
-	BOOT=("$KDIR/image" "mem=$MEM" "initrd=$INITRAMFS" con=null con0=null
-		"con1=$input,fd:1" console=stderr0 $CMDLINE lab.hostfs=1 lab.out=tty1
+	BOOT=("$KDIR/image" "mem=$MEM" "initrd=$INITRAMFS" con=null con0=null,fd:2
+		"con1=$input,fd:1" console=tty0 $CMDLINE lab.hostfs=1 lab.out=tty1
 		"lab.layers=${layers#,}" "${@/#/lab.}" $(boot_args "$n") $APPEND)
 }
