@@ -99,8 +99,9 @@ int shca_sq_fetch(struct shca_qp *qp)
 	if (avail <= 0)
 		return avail ? -EINVAL : 0;
 	s = shca_swqe(sq, sq->fetched);
-	memcpy(&s->wqe, shca_ring_slot(&sq->ring, sq->fetched),
-	       sq->ring.stride);
+	unsafe_memcpy(&s->wqe, shca_ring_slot(&sq->ring, sq->fetched),
+		      sq->ring.stride,
+		      /* swqe_stride has room for the SGEs behind the WQE */);
 	sq->fetched++;
 	swqe_check(qp, s);
 	return 1;
