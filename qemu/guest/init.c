@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define STAGE2 "/usr/lib/softhca-lab/stage2"
@@ -238,6 +239,24 @@ static void loopback_up(void)
 	close(fd);
 }
 
+/* what COMMAND prints is to arrive as it was printed */
+static void raw_output(void)
+{
+	char path[64];
+	struct termios tio;
+	const char *out = arg("lab.out");
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/%s", out ? out : "");
+	fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || tcgetattr(fd, &tio))
+		die(path);
+	cfmakeraw(&tio);
+	if (tcsetattr(fd, TCSANOW, &tio))
+		die(path);
+	close(fd);
+}
+
 /* without a console, standard input and output are not even open */
 static void open_standard(void)
 {
@@ -274,6 +293,7 @@ int main(void)
 	enter_root();
 	mount_rest();
 	loopback_up();
+	raw_output();
 	execv(STAGE2, argv);
 	die(STAGE2);
 }

@@ -46,7 +46,12 @@ run_start() { # N: starts guest N in the background, sets PID_N
 # standard output non-blocking, for everyone who shares it: hence the pipe.
 run_guest() {
 	local log=$RUN/qemu.$1
-	[[ $KERNEL == uml ]] && log=$RUN/console.$1
+	if [[ $KERNEL == uml ]]; then
+		log=$RUN/console.$1
+		# at a reboot UML starts its name again: with this one it cannot
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		BOOT=(bash -c 'exec -a no-such-file "$@"' uml "${BOOT[@]}")
+	fi
 	if [[ $MODE == shell && $1 == 1 ]]; then
 		"${BOOT[@]}" 2>"$log"
 	else
