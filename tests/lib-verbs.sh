@@ -30,8 +30,10 @@ both() { run "$1" -d "$DEV_A" -g "$IP_A" -D "$DEV_B" -G "$IP_B" "${@:2}"; }
 alone() { run "$1" -d "$DEV_A" -g "$IP_A" "${@:2}"; }
 
 # xfer ARGUMENT...: vt_xfer from A (client) to B (server); back ARGUMENT... from
-# B to A. What only the server is to get stands in SERVER_ARGS, a list.
+# B to A. server_args ARGUMENT...: what their server is to get besides.
 SERVER_ARGS=()
+
+server_args() { SERVER_ARGS=("$@"); }
 
 xfer() {
 	pair_of B "vt_xfer -d $DEV_B -g $IP_B -s ${SERVER_ARGS[*]}" \

@@ -19,7 +19,7 @@ dropped() {
 }
 
 move() {
-	SERVER_ARGS=(-w "$stall")
+	server_args -w "$stall"
 	xfer -n 65536 -T "$total" -q 2 -w "$stall"
 	same "$DEV_A" qp_errors retry_exceeded
 	same "$DEV_B" qp_errors retry_exceeded

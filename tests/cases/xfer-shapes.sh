@@ -8,10 +8,10 @@ sizes=0,1,3,4,63,256,1023,4097,20000
 topo 9000
 snap "$DEV_A"
 snap "$DEV_B"
-SERVER_ARGS=(-e)
+server_args -e
 xfer -n "$sizes" -q 8 -e
 ok 'eight queue pairs, completion events'
-SERVER_ARGS=()
+server_args
 xfer -n "$sizes" -S 4 -q 2
 xfer -n "$sizes" -S 3 -I
 ok 'scattered in pieces, inline data'
