@@ -559,10 +559,10 @@ bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, unsigned int ms)
 		if (vt_now_us() >= end)
 			return false;
 		/* a guest with one CPU: let the others work */
-		if (++idle < 1000)
+		if (++idle < 30)
 			sched_yield();
 		else
-			usleep(200);
+			usleep(100);
 	}
 }
 
