@@ -1,6 +1,6 @@
 #!/bin/bash
 # The shapes of a transfer: several queue pairs, scattered pieces, events,
-# inline data, every path MTU, a second address family, UC.
+# inline data, every path MTU, a second address family.
 . "$(dirname "$0")/../lib-verbs.sh"
 
 sizes=0,1,3,4,63,256,1023,4097,20000
@@ -19,9 +19,6 @@ for mtu in 256 512 1024 2048 4096; do
 	xfer -n "$sizes" -m "$mtu"
 done
 ok 'every path MTU'
-xfer -n "$sizes" -u
-back -n "$sizes" -u -S 2
-ok 'UC'
 healthy
 pair_of B "vt_xfer -d $DEV_B -g $IP6_B -s" \
 	A vt_xfer -d "$DEV_A" -g "$IP6_A" -c "$IP6_B" -n "$sizes"
