@@ -88,16 +88,14 @@ build_copy() {
 }
 
 build_ibctl() { # DIR
+	local go
 	if [[ ! -d $CHECKOUT/cmd/ibctl ]]; then
 		say "note: no cmd/ibctl, skipped"
 		: >"$1/ibctl"
 		return 0
 	fi
-	command -v go >/dev/null || {
-		say "no go on this host: ibctl needs Go 1.21 or newer to build"
-		return 1
-	}
-	(cd "$CHECKOUT" && CGO_ENABLED=0 go build -buildvcs=false \
+	go=$("$CHECKOUT/scripts/go.sh") || return 1
+	(cd "$CHECKOUT" && CGO_ENABLED=0 "$go" build -buildvcs=false \
 		-o "$1/ibctl" ./cmd/ibctl)
 }
 

@@ -4,7 +4,7 @@
 # out/vm/RUN/ of the checkout holds, for guest N, console.N (kernel log as it
 # was printed) and ctlN (its /lab/ctl: command, rc, dmesg, kmemleak, lockdep).
 
-readonly KEEP_RUNS=30
+readonly KEEP_RUNS=60
 
 run_folder() {
 	local -a old
@@ -55,15 +55,22 @@ run_guest() {
 	if [[ $MODE == shell && $1 == 1 ]]; then
 		"${BOOT[@]}" 2>"$log"
 	else
-		timeout -k 5 "$2" "${BOOT[@]}" </dev/null 2>"$log"
+		# in the foreground: it stays in its job's process group
+		timeout --foreground -k 5 "$2" "${BOOT[@]}" </dev/null 2>"$log"
 	fi
 }
 
-# run_end: every guest of ours, by its own process id
+# run_end: nothing of this run stays behind. A guest is a process group, whose
+# leader may be gone before UML's helper processes are.
 run_end() {
-	local pid
-	for pid in $(jobs -p); do
-		kill -- "-$pid" 2>/dev/null || kill "$pid" 2>/dev/null
+	local group i
+	for group in "${JOBS[@]}"; do
+		kill -TERM -- "-$group" 2>/dev/null || continue
+		for ((i = 0; i < 20; i++)); do
+			kill -0 -- "-$group" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -KILL -- "-$group" 2>/dev/null
 	done
 	[[ ${SOCK:-} ]] && rm -rf "${SOCK%/*}"
 	[[ ${TTY_STATE:-} ]] && stty "$TTY_STATE"
@@ -78,6 +85,7 @@ run() { # COMMAND...
 	mkdir -p "$RUN/ctl1"
 	[[ $MODE == run ]] && run_command_file "$@" >"$RUN/ctl1/command"
 	[[ $KERNEL == uml ]] || accel >/dev/null
+	JOBS=()
 	trap run_end EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
@@ -94,13 +102,16 @@ run() { # COMMAND...
 			run_guest 1 "$TIMEOUT"
 			echo $? >"$RUN/exit.1"
 		} | cat &
+		JOBS+=("$(jobs -p %%)")
 		if ((GUESTS > 1)); then
 			run_second &
 			second=$!
+			JOBS+=("$second")
 		fi
 		wait %1
 		rc1=$(cat "$RUN/exit.1")
 	fi
+	: >"$RUN/peer/quit" # where the first one died and could not say it
 	if [[ $second ]]; then
 		wait "$second" || rc2=$?
 	fi
