@@ -24,7 +24,7 @@ probe_stop() {
 	kill -INT "$PROBE"
 	wait "$PROBE"
 	grep -vE '^$' /tmp/frags.err && fail 'bpftrace had something to say'
-	grep -q '^end' /tmp/frags || fail 'the probe was cut off'
+	grep -q '^@skbs' /tmp/frags || fail 'the probe was cut off'
 }
 
 topo 9000
