@@ -19,6 +19,16 @@ between() {
 	run vt_ud -d "$DEV_A" -g "$1" -D "$DEV_B" -G "$2"
 }
 
+# One process, where gid_index() of lib.sh starts one for each of 256 entries
+wait_gid() { # DEVICE IP
+	local want end=$((SECONDS + 20))
+	want=$(gid_of "$2")
+	until grep -qsx "$want" "$HW/$1"/ports/1/gids/*; do
+		((SECONDS < end)) || fail "$1: no GID of $2"
+		sleep 0.2
+	done
+}
+
 nothing_dropped() {
 	local dev name
 	for dev in "$DEV_A" "$DEV_B"; do
@@ -45,8 +55,8 @@ run ip -n A addr add 10.5.0.1/24 dev va5
 run ip -n B addr add 10.5.0.2/24 dev vb5
 run ip -n A link set va5 up
 run ip -n B link set vb5 up
-wait_until 5 gid_index "$DEV_A" 10.5.0.1 >/dev/null || fail "$DEV_A: no GID of the VLAN"
-wait_until 5 gid_index "$DEV_B" 10.5.0.2 >/dev/null || fail "$DEV_B: no GID of the VLAN"
+wait_gid $DEV_A 10.5.0.1
+wait_gid $DEV_B 10.5.0.2
 between 10.5.0.1 10.5.0.2 10.5.0.2
 ok 'VLAN'
 nothing_dropped
@@ -67,8 +77,8 @@ for i in 1 2; do
 	run ip -n C addr add fd07::$i/64 dev d$i nodad
 	run ip -n C link set d$i up
 	run ip netns exec C ibctl dev add c$i netdev d$i
-	wait_until 5 gid_index c$i 10.7.0.$i >/dev/null || fail "c$i: no GID"
-	wait_until 5 gid_index c$i fd07::$i >/dev/null || fail "c$i: no GID"
+	wait_gid c$i 10.7.0.$i
+	wait_gid c$i fd07::$i
 done
 C() { ip netns exec C "$@"; }
 pair_of C "vt_xfer -d c2 -g 10.7.0.2 -s" \
@@ -99,7 +109,7 @@ if [[ -e /sys/class/net/eth0 ]]; then
 	run ip -n P addr add 10.9.0.1/24 dev eth0
 	run ip -n P addr add fd09::1/64 dev eth0 nodad
 	run ip netns exec P ibctl dev add p0 netdev eth0
-	wait_until 5 gid_index p0 fd09::1 >/dev/null || fail 'p0: no GID'
+	wait_gid p0 fd09::1
 	ip netns exec P vt_xfer -d p0 -g fd09::1 -s -t 5 >/dev/null 2>&1 &
 	run ip netns exec P timeout 20 vt_ud -d p0 -g fd09::1
 	kill %% 2>/dev/null
