@@ -39,4 +39,6 @@ enum {
 	SHCA_READ_CHUNK		= 32,
 };
 
+#define SHCA_MAX_MR_BYTES	(1ull << 40)
+
 #endif /* _SHCA_LIMITS_H */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Buffers for refusals, where the kernel brings none (extack.h).  They are
- * static, used in turn, and empty on kernels that have their own.
+ * Buffers for refusals.  The text must last until the reply is written, soon
+ * after the operation returned, so there are a few buffers, used in turn.
  */
-#include "extack.h"
-
-#ifndef HAVE_NL_SET_ERR_MSG_FMT
 #include <linux/atomic.h>
 #include <linux/kernel.h>
 
-#define SHCA_EXTACK_LEN		160
+#include "extack.h"
+
+#define SHCA_EXTACK_LEN		192
 #define SHCA_EXTACK_BUFFERS	16	/* a power of two */
 
 static char extack_buffer[SHCA_EXTACK_BUFFERS][SHCA_EXTACK_LEN];
@@ -35,4 +34,3 @@ void shca_extack(struct netlink_ext_ack *extack, const char *fmt, ...)
 	va_end(args);
 	extack->_msg = text;
 }
-#endif

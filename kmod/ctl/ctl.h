@@ -6,6 +6,9 @@
 int shca_netdev_init(void);
 void shca_netdev_exit(void);
 
+int shca_rename_init(void);
+void shca_rename_exit(void);
+
 void shca_rdma_link_init(void);
 void shca_rdma_link_exit(void);
 

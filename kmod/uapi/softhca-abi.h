@@ -17,6 +17,7 @@
 #ifndef SOFTHCA_ABI_H
 #define SOFTHCA_ABI_H
 
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #define SHCA_ABI_VERSION	1
@@ -90,8 +91,8 @@ struct shca_send_wqe {
 		} ud;
 	};
 	union {
-		struct shca_sge sge[0];
-		__u8 inline_data[0];
+		__DECLARE_FLEX_ARRAY(struct shca_sge, sge);
+		__DECLARE_FLEX_ARRAY(__u8, inline_data);
 	};
 };
 

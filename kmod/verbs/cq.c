@@ -95,6 +95,22 @@ int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 #endif
 
 /**
+ * shca_pre_destroy_cq - ib_device_ops.pre_destroy_cq
+ * @ibcq: a kernel CQ; no QP is left on it
+ *
+ * ib_core stops polling next, and a handler that ran after that would start it
+ * again.
+ *
+ * Context: process; waits for its event handlers.
+ * Return: 0.
+ */
+int shca_pre_destroy_cq(struct ib_cq *ibcq)
+{
+	shca_cq_quiesce(to_shca_cq(ibcq));
+	return 0;
+}
+
+/**
  * shca_destroy_cq - ib_device_ops.destroy_cq
  * @ibcq: the CQ; no QP is left on it
  * @udata: unused

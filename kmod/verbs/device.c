@@ -290,15 +290,19 @@ static int register_device(struct shca_dev *dev, const char *name,
 /* Tell listeners of a new device, unless it is gone again. */
 static void announce(struct shca_dev *dev)
 {
-	struct shca_dev *pos;
+	struct list_head *next = &devices;
+	struct shca_dev *other;
 
 	if (!ib_device_try_get(&dev->ib))
 		return;
 	mutex_lock(&list_mutex);
-	list_for_each_entry(pos, &devices, list)
-		if (pos->ib.index > dev->ib.index)
+	list_for_each_entry(other, &devices, list) {
+		if (other->ib.index > dev->ib.index) {
+			next = &other->list;
 			break;
-	list_add_tail(&dev->list, &pos->list);
+		}
+	}
+	list_add_tail(&dev->list, next);
 	dev->announced = true;
 	mutex_unlock(&list_mutex);
 	tell(dev, SHCA_DEVICE_NEW);
@@ -521,6 +525,18 @@ void shca_device_put(struct shca_dev *dev)
 	ib_device_put(&dev->ib);
 }
 
+/* Whoever was not told of the device yet is not told of its changes. */
+static void tell_changed(struct shca_dev *dev)
+{
+	bool announced;
+
+	mutex_lock(&list_mutex);
+	announced = dev->announced;
+	mutex_unlock(&list_mutex);
+	if (announced)
+		tell(dev, SHCA_DEVICE_SET);
+}
+
 static void port_event(struct shca_dev *dev)
 {
 #ifndef HAVE_CORE_PORT_EVENTS
@@ -544,7 +560,7 @@ static void port_event(struct shca_dev *dev)
 void shca_device_netdev_changed(struct net_device *ndev)
 {
 	struct shca_dev *dev = get_by_netdev(ndev);
-	bool changed, state_changed, announced;
+	bool changed, state_changed;
 
 	ASSERT_RTNL();
 	if (!dev)
@@ -552,14 +568,21 @@ void shca_device_netdev_changed(struct net_device *ndev)
 	changed = shca_port_refresh(dev, &state_changed);
 	if (state_changed)
 		port_event(dev);
-	if (changed) {
-		mutex_lock(&list_mutex);
-		announced = dev->announced;
-		mutex_unlock(&list_mutex);
-		if (announced)
-			tell(dev, SHCA_DEVICE_SET);
-	}
+	if (changed)
+		tell_changed(dev);
 	ib_device_put(&dev->ib);
+}
+
+/**
+ * shca_device_renamed - a device got another name
+ * @ib: any device
+ *
+ * Context: process, under ib_core's locks of devices.
+ */
+void shca_device_renamed(struct ib_device *ib)
+{
+	if (ib->ops.driver_id == (enum rdma_driver_id)SHCA_DRIVER_ID)
+		tell_changed(to_shca(ib));
 }
 
 /**

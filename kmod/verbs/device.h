@@ -18,7 +18,7 @@ struct netlink_ext_ack;
 /**
  * enum shca_device_change - what happened to a device
  * @SHCA_DEVICE_NEW: it was added and is ready for use
- * @SHCA_DEVICE_SET: a setting, the port's state or its MTU changed
+ * @SHCA_DEVICE_SET: a setting, its name, the port's state or its MTU changed
  * @SHCA_DEVICE_DEL: it is gone: no reference can be taken, ib_core's queries
  *	must not be called, but name, index, GUID, netdev and settings may still
  *	be read during the call, and so may shca_port_state() and _mtu()
@@ -62,6 +62,7 @@ void shca_device_notify_unregister(struct notifier_block *nb);
 
 void shca_device_netdev_changed(struct net_device *ndev);
 void shca_device_netdev_gone(struct net_device *ndev);
+void shca_device_renamed(struct ib_device *ib);
 
 /* port.c: what the port says, without ib_core's help and in any context */
 enum ib_port_state shca_port_state(const struct shca_dev *dev);

@@ -13,6 +13,9 @@
 #include "../object/pd.h"
 #include "ops.h"
 
+/* Each page has an address of the kernel's. */
+static_assert(!IS_ENABLED(CONFIG_HIGHMEM));
+
 /* The peer's permission for atomics may be given; no atomic will use it. */
 #define SHCA_ACCESS_SUPPORTED \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
@@ -65,7 +68,7 @@ static int mr_fill_pages(struct shca_mr *mr)
 
 	mr->npages = ib_umem_num_pages(mr->umem);
 	mr->page = kvmalloc_array(mr->npages, sizeof(*mr->page),
-				  GFP_KERNEL_ACCOUNT);
+				  GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!mr->page)
 		return -ENOMEM;
 	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &it, 0) {
@@ -89,7 +92,7 @@ static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	if (access & IB_ZERO_BASED)
 		va = 0;
 	/* A region is not empty, and neither range of addresses wraps. */
-	if (!length || length > SIZE_MAX || start > ULONG_MAX ||
+	if (!length || length > SHCA_MAX_MR_BYTES || start > ULONG_MAX ||
 	    check_add_overflow(start, length - 1, &end) ||
 	    check_add_overflow(va, length - 1, &end))
 		return ERR_PTR(-EINVAL);

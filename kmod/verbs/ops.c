@@ -58,6 +58,7 @@ const struct ib_device_ops shca_device_ops = {
 	.dereg_mr		= shca_dereg_mr,
 
 	.create_cq		= shca_create_cq,
+	.pre_destroy_cq		= shca_pre_destroy_cq,
 	.destroy_cq		= shca_destroy_cq,
 	.poll_cq		= shca_poll_cq,
 	.req_notify_cq		= shca_req_notify_cq,

@@ -106,6 +106,7 @@ int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 		   struct ib_udata *udata);
 #endif
+int shca_pre_destroy_cq(struct ib_cq *cq);
 int shca_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
 int shca_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
 int shca_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);

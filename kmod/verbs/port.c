@@ -119,7 +119,7 @@ int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->fw_ver = (u64)SHCA_FW_MAJOR << 32 | SHCA_FW_MINOR << 16 |
 		       SHCA_FW_SUBMINOR;
 	attr->sys_image_guid = ib->node_guid;
-	attr->max_mr_size = 1ull << 40;
+	attr->max_mr_size = SHCA_MAX_MR_BYTES;
 	attr->page_size_cap = GENMASK(31, PAGE_SHIFT);
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
