@@ -72,6 +72,16 @@ static void send_rnr(struct shca_qp *qp)
 	send_aeth(qp, SHCA_AETH_RNR | rq->min_rnr_timer, rq->epsn);
 }
 
+/* Is the operation enabled on this QP (IBA 9.7.4.1.3)? */
+static bool enabled(const struct shca_qp *qp, u32 flags)
+{
+	if (flags & SHCA_OPF_READ)
+		return qp->access & IB_ACCESS_REMOTE_READ;
+	if (flags & SHCA_OPF_WRITE)
+		return qp->access & IB_ACCESS_REMOTE_WRITE;
+	return true;
+}
+
 /* Does the packet fit the message under way, and its length its place? */
 static bool in_place(const struct shca_qp *qp, const struct shca_rx *rx,
 		     u32 flags)
@@ -113,7 +123,7 @@ static int check_reth(struct shca_qp *qp, const struct shca_reth *reth,
 	struct shca_mr *mr;
 	int ret;
 
-	if (!(qp->access & access) || len > SHCA_MAX_MSG)
+	if (len > SHCA_MAX_MSG)
 		return -EPERM;
 	if (!len)
 		return 0;	/* no key is looked at (IBA C9-88) */
@@ -284,10 +294,12 @@ static void receive_read(struct shca_qp *qp, struct sk_buff *skb, bool again)
 static void receive_again(struct shca_qp *qp, struct sk_buff *skb, u32 flags)
 {
 	shca_count(qp->dev, rx_duplicates);
-	if (flags & SHCA_OPF_READ)
-		receive_read(qp, skb, true);
-	else if (shca_bth_ack_req(shca_rx_bth(skb)) || (flags & SHCA_OPF_ENDS))
+	if (flags & SHCA_OPF_READ) {
+		if (enabled(qp, flags))
+			receive_read(qp, skb, true);
+	} else if (shca_bth_ack_req(shca_rx_bth(skb)) || (flags & SHCA_OPF_ENDS)) {
 		qp->rq.ack_due = true;
+	}
 }
 
 /* A request came before its time: those between were lost, or come late. */
@@ -320,7 +332,7 @@ static void receive_request(struct shca_qp *qp, struct sk_buff *skb)
 		receive_again(qp, skb, flags);
 		return;
 	}
-	if (!in_place(qp, rx, flags)) {
+	if (!enabled(qp, flags) || !in_place(qp, rx, flags)) {
 		refuse(qp, SHCA_NAK_INVALID, rx->psn, rx->opcode);
 		return;
 	}
