@@ -241,13 +241,13 @@ static void wr_abort(struct ibv_qp_ex *ibqp)
 }
 
 /**
- * shca_build_init - give a QP the builder API
- * @qp: the QP; its type is set
- * @send_ops_flags: IBV_QP_EX_WITH_*, the opcodes that the application wants
+ * shca_build_supported - are all of these opcodes ours?
+ * @type: type of the QP
+ * @send_ops_flags: IBV_QP_EX_WITH_*
  *
- * Return: 0, or EOPNOTSUPP if an opcode is not ours.
+ * Return: true if a QP of @type can be given the builder API with them.
  */
-int shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags)
+bool shca_build_supported(enum ibv_qp_type type, uint64_t send_ops_flags)
 {
 	static const struct {
 		uint64_t flag;
@@ -260,15 +260,23 @@ int shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags)
 		  IBV_WR_RDMA_WRITE_WITH_IMM },
 		{ IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ },
 	};
-	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 	uint64_t legal = 0;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-		if (shca_send_op_legal(qp->vqp.qp.qp_type, ops[i].opcode))
+		if (shca_send_op_legal(type, ops[i].opcode))
 			legal |= ops[i].flag;
-	if (send_ops_flags & ~legal)
-		return EOPNOTSUPP;
+	return !(send_ops_flags & ~legal);
+}
+
+/**
+ * shca_build_init - give a QP the builder API
+ * @qp: the QP, created: libibverbs clears comp_mask when it creates one
+ * @send_ops_flags: IBV_QP_EX_WITH_*, supported
+ */
+void shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags)
+{
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 
 	if (send_ops_flags & IBV_QP_EX_WITH_SEND)
 		ex->wr_send = wr_send;
@@ -291,5 +299,4 @@ int shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags)
 	ex->wr_complete = wr_complete;
 	ex->wr_abort = wr_abort;
 	qp->vqp.comp_mask |= SHCA_VERBS_QP_EX;
-	return 0;
 }

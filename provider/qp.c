@@ -172,13 +172,17 @@ struct ibv_qp *shca_qp_create_ex(struct ibv_context *context,
 		struct shca_create_qp_resp drv;
 	} resp = {};
 	struct ibv_create_qp_ex cmd = {};
+	uint64_t ops = 0;
 	struct shca_qp *qp;
 	int ret;
 
 	static_assert(offsetof(__typeof__(resp), drv) == sizeof(resp.core),
 		      "the driver's response follows the core's");
 
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		ops = attr->send_ops_flags;
 	if (!type_supported(attr->qp_type) || attr->srq ||
+	    !shca_build_supported(attr->qp_type, ops) ||
 	    attr->comp_mask & ~known ||
 	    !(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
 	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
@@ -190,12 +194,6 @@ struct ibv_qp *shca_qp_create_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	qp->sq_sig_all = attr->sq_sig_all;
-	qp->vqp.qp.qp_type = attr->qp_type;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
-		ret = shca_build_init(qp, attr->send_ops_flags);
-		if (ret)
-			goto err_free_qp;
-	}
 	ret = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd, sizeof(cmd),
 				    &resp.core, sizeof(resp));
 	if (ret)
@@ -203,6 +201,8 @@ struct ibv_qp *shca_qp_create_ex(struct ibv_context *context,
 	ret = map_rings(context, qp, &resp.drv);
 	if (ret)
 		goto err_destroy_qp;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		shca_build_init(qp, ops);
 	return &qp->vqp.qp;
 
 err_destroy_qp:

@@ -149,6 +149,7 @@ int shca_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		   struct ibv_recv_wr **bad_wr);
 
 /* build.c */
-int shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags);
+bool shca_build_supported(enum ibv_qp_type type, uint64_t send_ops_flags);
+void shca_build_init(struct shca_qp *qp, uint64_t send_ops_flags);
 
 #endif /* SHCA_SOFTHCA_H */

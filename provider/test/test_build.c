@@ -15,7 +15,7 @@ static struct ibv_qp_ex *ex = &f.qp.vqp.qp_ex;
 static void open_qp(enum ibv_qp_type type, uint32_t start)
 {
 	fake_qp_open(&f, type, start);
-	CHECK(shca_build_init(&f.qp, type == IBV_QPT_UD ? OPS_UD : OPS_RC) == 0);
+	shca_build_init(&f.qp, type == IBV_QPT_UD ? OPS_UD : OPS_RC);
 	CHECK(ibv_qp_to_qp_ex(&f.qp.vqp.qp) == ex);
 }
 
@@ -40,18 +40,21 @@ static bool unlocked(void)
 
 static void ops(void)
 {
-	fake_qp_open(&f, IBV_QPT_UD, 0);
-	CHECK(shca_build_init(&f.qp, IBV_QP_EX_WITH_RDMA_READ) == EOPNOTSUPP);
-	CHECK(shca_build_init(&f.qp, IBV_QP_EX_WITH_TSO) == EOPNOTSUPP);
-	CHECK(!ibv_qp_to_qp_ex(&f.qp.vqp.qp));
-	fake_qp_close(&f);
+	CHECK(shca_build_supported(IBV_QPT_RC, 0));
+	CHECK(shca_build_supported(IBV_QPT_RC, OPS_RC));
+	CHECK(shca_build_supported(IBV_QPT_UD, OPS_UD));
+	CHECK(!shca_build_supported(IBV_QPT_UD, IBV_QP_EX_WITH_RDMA_READ));
+	CHECK(!shca_build_supported(IBV_QPT_UD, IBV_QP_EX_WITH_TSO));
+	CHECK(!shca_build_supported(IBV_QPT_RC,
+				    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP));
+	CHECK(!shca_build_supported(IBV_QPT_RC, OPS_RC | 1ull << 63));
 
 	fake_qp_open(&f, IBV_QPT_RC, 0);
-	CHECK(shca_build_init(&f.qp, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP) ==
-	      EOPNOTSUPP);
-	CHECK(shca_build_init(&f.qp, OPS_RC | 1ull << 63) == EOPNOTSUPP);
-	CHECK(shca_build_init(&f.qp, IBV_QP_EX_WITH_SEND) == 0);
+	CHECK(!ibv_qp_to_qp_ex(&f.qp.vqp.qp));
+	shca_build_init(&f.qp, IBV_QP_EX_WITH_SEND);
+	CHECK(ibv_qp_to_qp_ex(&f.qp.vqp.qp) == ex);
 	CHECK(ex->wr_send && !ex->wr_send_imm && !ex->wr_rdma_read);
+	CHECK(!ex->wr_set_ud_addr);
 	fake_qp_close(&f);
 }
 
