@@ -28,13 +28,21 @@ static struct rdma_link_ops link_ops = {
 	.newlink = newlink,
 };
 
-/** shca_rdma_link_init - from module init */
+/**
+ * shca_rdma_link_init - offer the link type
+ *
+ * Context: module init.
+ */
 void shca_rdma_link_init(void)
 {
 	rdma_link_register(&link_ops);
 }
 
-/** shca_rdma_link_exit - the mirror; waits for calls under way */
+/**
+ * shca_rdma_link_exit - the mirror; waits for calls under way
+ *
+ * Context: module exit.
+ */
 void shca_rdma_link_exit(void)
 {
 	rdma_link_unregister(&link_ops);

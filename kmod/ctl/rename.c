@@ -29,7 +29,11 @@ int shca_rename_init(void)
 	return ib_register_client(&client);
 }
 
-/** shca_rename_exit - the mirror; waits for calls under way */
+/**
+ * shca_rename_exit - the mirror; waits for calls under way
+ *
+ * Context: module exit.
+ */
 void shca_rename_exit(void)
 {
 	ib_unregister_client(&client);

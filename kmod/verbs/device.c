@@ -77,7 +77,12 @@ int shca_device_notify_register(struct notifier_block *nb)
 	return blocking_notifier_chain_register(&listeners, nb);
 }
 
-/** shca_device_notify_unregister - the mirror; waits for calls under way */
+/**
+ * shca_device_notify_unregister - the mirror; waits for calls under way
+ * @nb: as registered
+ *
+ * Context: process.
+ */
 void shca_device_notify_unregister(struct notifier_block *nb)
 {
 	blocking_notifier_chain_unregister(&listeners, nb);
@@ -277,7 +282,9 @@ static int register_device(struct shca_dev *dev, const char *name,
 	int ret = ib_register_device(&dev->ib, name, NULL);
 
 	if (ret == -ENFILE) {
-		shca_extack(extack, "there is an RDMA device %s already", name);
+		shca_extack(extack,
+			    "the name is taken: there is an RDMA device %s already",
+			    name);
 		return -EEXIST;
 	}
 	if (ret)
@@ -319,8 +326,8 @@ static int add(const char *name, struct net_device *ndev,
 
 	lockdep_assert_held(&add_mutex);
 	if (dev) {
-		shca_extack(extack, "%s has a device already: %s", ndev->name,
-			    dev->ib.name);
+		shca_extack(extack, "%s is in use by the device %s already",
+			    ndev->name, dev->ib.name);
 		ib_device_put(&dev->ib);
 		return -EBUSY;
 	}
@@ -519,7 +526,12 @@ struct shca_dev *shca_device_find_from(u32 index)
 	return found;
 }
 
-/** shca_device_put - drop a reference; any context */
+/**
+ * shca_device_put - drop a reference
+ * @dev: the device, as found
+ *
+ * Context: any.
+ */
 void shca_device_put(struct shca_dev *dev)
 {
 	ib_device_put(&dev->ib);

@@ -2,13 +2,27 @@
 /* Protection domains: only their identity counts, so there is nothing to do. */
 #include "ops.h"
 
-/** shca_alloc_pd - ib_device_ops.alloc_pd; returns 0 */
+/**
+ * shca_alloc_pd - ib_device_ops.alloc_pd
+ * @pd: the protection domain
+ * @udata: unused
+ *
+ * Context: process.
+ * Return: 0.
+ */
 int shca_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	return 0;
 }
 
-/** shca_dealloc_pd - ib_device_ops.dealloc_pd; returns 0 */
+/**
+ * shca_dealloc_pd - ib_device_ops.dealloc_pd
+ * @pd: the protection domain
+ * @udata: unused
+ *
+ * Context: process.
+ * Return: 0.
+ */
 int shca_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	return 0;

@@ -216,13 +216,26 @@ int shca_get_port_immutable(struct ib_device *ib, u32 port,
 	return 0;
 }
 
-/** shca_get_link_layer - ib_device_ops.get_link_layer */
+/**
+ * shca_get_link_layer - ib_device_ops.get_link_layer
+ * @ib: the device
+ * @port: 1
+ *
+ * Context: any.
+ * Return: that of RoCE.
+ */
 enum rdma_link_layer shca_get_link_layer(struct ib_device *ib, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-/** shca_get_dev_fw_str - ib_device_ops.get_dev_fw_str */
+/**
+ * shca_get_dev_fw_str - ib_device_ops.get_dev_fw_str
+ * @ib: the device
+ * @str: filled in, IB_FW_VERSION_NAME_MAX bytes
+ *
+ * Context: any.
+ */
 void shca_get_dev_fw_str(struct ib_device *ib, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%d.%d.%d", SHCA_FW_MAJOR,
