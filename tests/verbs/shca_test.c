@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,13 @@ void vt_step(const char *fmt, ...)
 void vt_fail(const char *file, int line, const char *fmt, ...)
 {
 	const char *base = strrchr(file, '/');
+	const char *look = getenv("VT_ON_FAIL");
+	static atomic_flag failing = ATOMIC_FLAG_INIT;
 	va_list ap;
 
+	/* one thread tells, the others wait for its exit */
+	while (atomic_flag_test_and_set(&failing))
+		pause();
 	fflush(stdout);
 	fprintf(stderr, "FAIL %s:%d (%s): ", base ? base + 1 : file, line,
 		vt_doing);
@@ -47,6 +53,9 @@ void vt_fail(const char *file, int line, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
+	/* what the devices say while the queue pairs are there still */
+	if (look && system(look))
+		fprintf(stderr, "\"%s\" failed\n", look);
 	exit(1);
 }
 

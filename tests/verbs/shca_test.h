@@ -22,7 +22,10 @@
 #define MIN(a, b)	((a) < (b) ? (a) : (b))
 #define MAX(a, b)	((a) > (b) ? (a) : (b))
 
-/* fail: the test found something wrong; ends the program with status 1 */
+/*
+ * fail: the test found something wrong; ends the program with status 1, after
+ * running the command in the environment's VT_ON_FAIL
+ */
 #define fail(...)	vt_fail(__FILE__, __LINE__, __VA_ARGS__)
 /* require: as fail(), if @cond does not hold */
 #define require(cond, ...) do { if (!(cond)) fail(__VA_ARGS__); } while (0)
