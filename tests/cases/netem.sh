@@ -20,7 +20,7 @@ dropped() {
 
 move() {
 	server_args -w "$stall"
-	xfer -n 65536 -T "$total" -q 2 -w "$stall"
+	xfer -n 65536 -T "$total" -q 2 -w "$stall" -O 14
 	same "$DEV_A" qp_errors retry_exceeded
 	same "$DEV_B" qp_errors retry_exceeded
 }

@@ -95,7 +95,7 @@ static void access_one(struct vt_dev *da, struct vt_dev *db,
 		       const struct access_case *c)
 {
 	struct rig r = { .da = da, .db = db };
-	struct vt_opt opt = { .access = c->qp_access, .timeout = 16 };
+	struct vt_opt opt = { .access = c->qp_access };
 	struct ibv_pd *pd = db->pd;
 	struct ibv_sge sge;
 	struct ibv_wc wc;
