@@ -57,9 +57,9 @@ ok 'usage'
 no 1 'no.*(interface|netdev|device)|not exist|does not' ibctl dev add x0 netdev nosuch0
 no 1 'down' ibctl dev add x0 netdev d0
 no 1 'address|IP' ibctl dev add x0 netdev d2
-no 1 'exist|taken|use' A ibctl dev add "$DEV_A" netdev va
+no 1 'already|exist|taken' A ibctl dev add "$DEV_A" netdev va
 no 1 'already|exist|taken' A ibctl dev add other netdev va
-no 1 'exist|taken|use' ibctl dev add "$DEV_A" netdev d1
+no 1 'already|exist|taken' ibctl dev add "$DEV_A" netdev d1
 no 1 'name|long' ibctl dev add "$(printf 'x%.0s' {1..80})" netdev d1
 no 1 'no.*device|not exist|no such' ibctl dev del nosuch0
 no 1 'no.*device|not exist|no such' ibctl dev show nosuch0
@@ -94,7 +94,7 @@ run ibctl dev del x0
 ok 'port taken'
 
 rno 'down' rdma link add x0 type softhca netdev d0
-rno 'exist' rdma link add "$DEV_A" type softhca netdev d1
+rno 'already|exist' rdma link add "$DEV_A" type softhca netdev d1
 ok 'rdma link add'
 
 # no permission: not root, and root of another user namespace
