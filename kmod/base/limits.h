@@ -27,6 +27,8 @@ enum {
 	SHCA_BURST_REFS		= 96,
 	SHCA_BURST_MRS		= 8,
 
+	SHCA_WINDOW_LIMIT	= 1024,	/* packets in flight, whatever is set */
+
 	/* What one turn of a runner may do (object/runner.h) */
 	SHCA_TURN_PACKETS	= 64,
 	SHCA_TURN_BYTES		= 65536,

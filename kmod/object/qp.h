@@ -96,7 +96,10 @@ struct shca_swqe {
  * @rd_out: READ requests that are
  * @rd_head: oldest of them in @rd_end
  * @rd_end: PSN of the last response of each
+ * @cwnd: packets that may be in flight, up to the device's window: one after a
+ *	timeout, doubled by each round that is acknowledged
  * @retries: left of retry_cnt, refilled by progress
+ * @backoff: timeouts since there was progress
  * @rnr_retries: left of rnr_retry; 7 at start means without end
  * @wait: nothing is sent until the timer fires: the peer asked for it (RNR), or
  *	the network had no room
@@ -136,7 +139,9 @@ struct shca_sq {
 	u32 rd_out;
 	u32 rd_head;
 	u32 rd_end[SHCA_MAX_RD_ATOMIC];
+	u32 cwnd;
 	u8 retries;
+	u8 backoff;
 	u8 rnr_retries;
 	bool wait;
 	u32 gap_psn;

@@ -38,6 +38,22 @@ void shca_sq_arm(struct shca_qp *qp, unsigned long delay)
 	mod_timer(&sq->timer, sq->deadline);
 }
 
+/**
+ * shca_sq_arm_ack - wait for an ACK from now on
+ * @qp: the QP
+ *
+ * The wait doubles with each timeout in a row, up to four times the timeout
+ * (IBA 9.9.2 allows that much), because a peer that is slow is not helped by
+ * being asked faster.
+ */
+void shca_sq_arm_ack(struct shca_qp *qp)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	if (sq->timeout)
+		shca_sq_arm(qp, sq->timeout << min_t(u8, sq->backoff, 2));
+}
+
 static void sq_fail(struct shca_qp *qp, u32 status, u32 reason, u32 opcode,
 		    u32 psn)
 {
@@ -95,8 +111,8 @@ static void go_back(struct shca_qp *qp)
 	struct shca_sq *sq = &qp->sq;
 
 	shca_sq_rewind(qp, sq->una);
-	if (sq->timeout && !sq->wait)
-		shca_sq_arm(qp, sq->timeout);
+	if (!sq->wait)
+		shca_sq_arm_ack(qp);
 }
 
 /**
@@ -129,6 +145,9 @@ static void advance(struct shca_qp *qp, u32 una)
 
 	if (shca_psn_diff(una, sq->una) <= 0)
 		return;
+	sq->cwnd = min_t(u32, sq->cwnd + shca_psn_diff(una, sq->una),
+			 SHCA_WINDOW_LIMIT);
+	sq->backoff = 0;
 	sq->una = una;
 	sq->retries = qp->attr.retry_cnt;
 	sq->rnr_retries = qp->attr.rnr_retry;
@@ -417,8 +436,8 @@ void shca_completer_timer(struct shca_qp *qp)
 	}
 	if (sq->wait) {
 		sq->wait = false;
-		if (sq->una != sq->psn && sq->timeout)
-			shca_sq_arm(qp, sq->timeout);
+		if (sq->una != sq->psn)
+			shca_sq_arm_ack(qp);
 		return;
 	}
 	if (sq->una == sq->psn || !sq->timeout)
@@ -431,5 +450,11 @@ void shca_completer_timer(struct shca_qp *qp)
 		return;
 	}
 	sq->retries--;
+	sq->backoff++;
+	/*
+	 * One packet tells whether the peer is there.  More would only delay the
+	 * ACKs of those that wait in its queue.
+	 */
+	sq->cwnd = 1;
 	go_back(qp);
 }

@@ -24,6 +24,12 @@ static inline void shca_put_bth(struct shca_bth *bth, u8 opcode, u8 flags,
 	bth->psn = cpu_to_be32(psn | (ack_req ? SHCA_BTH_ACK : 0));
 }
 
+/* Packets that may be in flight now */
+static inline u32 shca_sq_window(const struct shca_qp *qp)
+{
+	return min(READ_ONCE(qp->dev->window), qp->sq.cwnd);
+}
+
 /* requester.c */
 bool shca_requester_turn(struct shca_runner *r, struct shca_budget *b);
 
@@ -39,6 +45,7 @@ void shca_completer_timer(struct shca_qp *qp);
 void shca_completer_retire(struct shca_qp *qp);
 void shca_sq_rewind(struct shca_qp *qp, u32 psn);
 void shca_sq_arm(struct shca_qp *qp, unsigned long delay);
+void shca_sq_arm_ack(struct shca_qp *qp);
 void shca_sq_timer_fn(struct timer_list *t);
 
 /* datagram.c */

@@ -19,7 +19,7 @@
 static bool want_ack(struct shca_qp *qp, struct shca_swqe *s, bool last)
 {
 	struct shca_sq *sq = &qp->sq;
-	u32 every = max_t(u32, 1, READ_ONCE(qp->dev->window) / 4);
+	u32 every = max_t(u32, 1, shca_sq_window(qp) / 4);
 
 	if (sq->unacked_req + 1 >= every)
 		return true;
@@ -141,7 +141,7 @@ static bool window_open(struct shca_qp *qp, const struct shca_swqe *s)
 {
 	struct shca_sq *sq = &qp->sq;
 	u32 out = shca_psn_diff(sq->psn, sq->una);
-	u32 window = READ_ONCE(qp->dev->window);
+	u32 window = shca_sq_window(qp);
 	u32 need = 1;
 
 	if (!out)
@@ -212,7 +212,7 @@ static bool flush_burst(struct shca_qp *qp)
 	if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
 		sq->max_psn = sq->psn;
 	if (sq->timeout && !timer_pending(&sq->timer))
-		shca_sq_arm(qp, sq->timeout);
+		shca_sq_arm_ack(qp);
 	return true;
 }
 

@@ -42,6 +42,8 @@ int shca_transport_attach(struct shca_qp *qp)
  */
 void shca_transport_open(struct shca_qp *qp)
 {
+	qp->sq.cwnd = SHCA_WINDOW_LIMIT;
+	qp->sq.backoff = 0;
 	/* Until a runner says otherwise, a post must ring the doorbell. */
 	shca_ring_set_wakeup(&qp->sq.ring);
 	shca_ring_clear_wakeup(&qp->rq.ring);
