@@ -22,7 +22,10 @@ build_need() {
 	dir=$(build_dir "$1" "$2")
 	mkdir -p "$dir/inst" "$CACHE/lock"
 	exec {fd}>"$dir/lock"
-	flock "$fd"
+	if ! flock -n "$fd"; then
+		say "waiting for another build of this checkout"
+		flock "$fd"
+	fi
 	build_tree "$1" "$2" "$dir" || die $EX_BUILD "the build failed"
 	INST=$dir/$(readlink "$dir/current")
 	exec {INST_LOCK}<"$INST"
@@ -40,11 +43,14 @@ build_drop_old() { # DIR
 }
 
 build_tree() { # SUITE KERNEL DIR
-	local dir=$3 key changed tree
-	key=$(printf '%s\n' "$(root_dir "$1")" "$(kernel_dir "$1" "$2")" \
-		"$(hash_of "$QEMU/lib/build.sh")" | hash_stdin)
-	if [[ $(cat "$dir/key" 2>/dev/null) != "$key" ]]; then
+	local dir=$3 tools recipe changed tree
+	# other tools make everything anew, another recipe only installs it again
+	tools=$(printf '%s\n' "$(root_dir "$1")" "$(kernel_dir "$1" "$2")")
+	recipe=$(declare -f build_user build_modules build_depmod | hash_stdin)
+	if [[ $(cat "$dir/tools" 2>/dev/null) != "$tools" ]]; then
 		rm -rf "$dir/src" "$dir/current"
+	elif [[ $(cat "$dir/recipe" 2>/dev/null) != "$recipe" ]]; then
+		rm -f "$dir/current"
 	fi
 	changed=$(build_copy "$dir/src") || return 1
 	build_ibctl "$dir" || return 1
@@ -64,7 +70,8 @@ build_tree() { # SUITE KERNEL DIR
 	tree=inst/$(date +%s%N)
 	mv -T "$dir/stage" "$dir/$tree"
 	ln -sfn "$tree" "$dir/current"
-	printf '%s\n' "$key" >"$dir/key"
+	printf '%s\n' "$tools" >"$dir/tools"
+	printf '%s\n' "$recipe" >"$dir/recipe"
 }
 
 # build_copy DST: copies what differs in content, so that an unchanged file
