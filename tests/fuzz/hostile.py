@@ -22,6 +22,7 @@ import zlib
 
 PORT = 4791
 LENGTHS = list(range(65)) + [1024]
+SERVICE = {"rc": 0, "uc": 1, "ud": 3}
 
 
 def headers_of(opcode):
@@ -103,7 +104,8 @@ class Stream:
                 ext += self.extended(name, target, length)
             if self.rnd.random() < 0.1:             # cut short
                 ext = ext[:self.rnd.randrange(len(ext) + 1)]
-        return self.frame(bth + ext + self.rnd.randbytes(length), good_icrc)
+        return self.frame(bth + ext + self.rnd.randbytes(length + pad),
+                          good_icrc)
 
     def frame(self, body, good_icrc):
         self.ident = self.ident % 65535 + 1
@@ -132,15 +134,34 @@ def read_targets(path):
         for line in lines:
             word = line.split()
             if word[:1] == ["qp"]:
-                targets.append({"qpn": int(word[2]), "psn": int(word[3]),
+                targets.append({"service": SERVICE[word[1]],
+                                "qpn": int(word[2]), "psn": int(word[3]),
                                 "peer": int(word[4])})
             elif word[:1] == ["mr"]:
                 regions.append(tuple(int(w) for w in word[1:4]))
     if not targets or not regions:
         sys.exit(f"{path}: no target, no region")
     for qpn in (0, 1, 0xffffff, 0xfffffe, 0x400000):
-        targets.append({"qpn": qpn, "psn": 0x100, "peer": 1})
+        targets.append({"service": 3, "qpn": qpn, "psn": 0x100, "peer": 1})
     return targets, regions
+
+
+def sample(rnd, count, targets):
+    """Combinations at random, more of those that a queue pair listens to."""
+    known = [op for op in range(256) if headers_of(op) is not None]
+    for _ in range(count):
+        target = rnd.choice(targets)
+        pick = rnd.random()
+        if pick < 0.6:
+            opcode = rnd.choice([op for op in known
+                                 if op >> 5 == target["service"]])
+        else:
+            opcode = rnd.choice(known) if pick < 0.8 else rnd.randrange(256)
+        # a whole middle packet, or any length; the pad that fits, or any
+        length = rnd.choice(LENGTHS) if rnd.random() < 0.5 else rnd.choice(
+            [0, 4, 64, 1024])
+        pad = -length % 4 if rnd.random() < 0.7 else rnd.randrange(4)
+        yield opcode, length, pad, rnd.random() < 0.8, target
 
 
 def main():
@@ -157,12 +178,7 @@ def main():
     grid = itertools.product(range(256), LENGTHS, range(4), (True, False),
                              stream.targets)
     if args.count:
-        rnd = random.Random(args.seed + 1)
-        # opcodes that mean something half of the time
-        known = [op for op in range(256) if headers_of(op) is not None]
-        grid = ((rnd.choice(known) if rnd.random() < 0.5 else rnd.randrange(256),
-                 rnd.choice(LENGTHS), rnd.randrange(4), rnd.random() < 0.8,
-                 rnd.choice(stream.targets)) for _ in range(args.count))
+        grid = sample(random.Random(args.seed + 1), args.count, stream.targets)
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
     sent = 0
