@@ -98,8 +98,8 @@ func TestRefusals(t *testing.T) {
 		attr string
 		want string
 	}{
-		{"name taken", add("shca0", "eth1", 0), os.ErrExist, "name", "add device shca0: there is an RDMA device shca0 already"},
-		{"interface taken", add("shca1", "eth0", 0), syscall.EBUSY, "netdev-name", "add device shca1: eth0 has a device already: shca0"},
+		{"name taken", add("shca0", "eth1", 0), os.ErrExist, "name", "add device shca0: the name is taken: there is an RDMA device shca0 already"},
+		{"interface taken", add("shca1", "eth0", 0), syscall.EBUSY, "netdev-name", "add device shca1: eth0 is in use by the device shca0 already"},
 		{"no interface", add("shca1", "eth9", 0), os.ErrNotExist, "netdev-name", "add device shca1: there is no network interface of this name in your network namespace"},
 		{"bad name", add("a/b", "eth1", 0), nil, "name", "add device a/b: the name may consist of printable ASCII characters"},
 		{"long name", add(strings.Repeat("x", 64), "eth1", 0), nil, "name", "name must be at most 63 bytes"},

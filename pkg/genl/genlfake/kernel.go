@@ -170,11 +170,11 @@ func (k *Kernel) devNew(r *req) error {
 	}
 	for _, d := range k.devices {
 		if d.NetdevIndex == ifindex {
-			return r.refuse(syscall.EBUSY, proto.DevNetdevName, netdev+" has a device already: "+d.Name)
+			return r.refuse(syscall.EBUSY, proto.DevNetdevName, netdev+" is in use by the device "+d.Name+" already")
 		}
 	}
 	if k.devices[name] != nil {
-		return r.refuse(syscall.EEXIST, proto.DevName, "there is an RDMA device "+name+" already")
+		return r.refuse(syscall.EEXIST, proto.DevName, "the name is taken: there is an RDMA device "+name+" already")
 	}
 
 	d := &device{
