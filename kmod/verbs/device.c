@@ -20,6 +20,7 @@
 #include <rdma/ib_addr.h>
 
 #include "../compat/extack.h"
+#include "../compat/ib_device.h"
 #include "../link/link.h"
 #include "../uapi/softhca-netlink.h"
 #include "device.h"
@@ -279,8 +280,10 @@ static int open_link(struct shca_dev *dev, struct netlink_ext_ack *extack)
 static int register_device(struct shca_dev *dev, const char *name,
 			   struct netlink_ext_ack *extack)
 {
-	int ret = ib_register_device(&dev->ib, name, NULL);
+	int ret;
 
+	shca_mark_name(&dev->ib);
+	ret = ib_register_device(&dev->ib, name, NULL);
 	if (ret == -ENFILE) {
 		shca_extack(extack,
 			    "the name is taken: there is an RDMA device %s already",
@@ -332,8 +335,10 @@ static int add(const char *name, struct net_device *ndev,
 		return -EBUSY;
 	}
 	dev = device_alloc(ndev);
-	if (!dev)
+	if (!dev) {
+		shca_extack(extack, "there is not enough memory for a device");
 		return -ENOMEM;
+	}
 	ret = open_link(dev, extack);
 	if (ret)
 		goto dealloc;
