@@ -112,7 +112,7 @@ rping_pair() {
 	"$server" rping -s -a "$ip" -V "$@" >"/tmp/rping.$$" 2>&1 &
 	pid=$!
 	wait_until 5 cm_listening || fail "rping -s does not listen"
-	if ! timeout 60 "$client" rping -c -a "$ip" -V "$@"; then
+	if ! "$client" timeout 60 rping -c -a "$ip" -V "$@"; then
 		kill "$pid"
 		cat "/tmp/rping.$$"
 		fail "rping to $ip"
