@@ -10,10 +10,8 @@ readonly HW=/sys/class/infiniband
 
 # what a verbs program shows when it fails, while its queue pairs live
 export VT_ON_FAIL='for d in $(ls /sys/class/infiniband); do
-	for q in $(rdma -j resource show qp link $d | jq ".[] | select(.pid) | .lqpn"); do
-		ibctl qp show $d $q
-	done 2>&1 | head -n 80
-	grep -Hv "^0$" /sys/class/infiniband/$d/ports/1/hw_counters/*
+	ibctl qp list $d | head -n 10
+	grep -Hv "^0$" /sys/class/infiniband/$d/ports/1/hw_counters/* | sed "s,.*/,$d ,"
 done'
 
 # by_kernel STOCK UML DEBUG: what fits the speed of the kernel that runs

@@ -4,6 +4,9 @@
 . "$(dirname "$0")/../lib-verbs.sh"
 
 topo 1500
+# the neighbours first: the delay would hold up their resolution as well
+run A ping -q -c 1 -W 5 "$IP_B"
+run B ping -q -c 1 -W 5 "$IP_A"
 for d in A:va B:vb; do
 	run "${d%:*}" tc qdisc add dev "${d#*:}" root netem delay 4s limit 200000
 done
