@@ -3,7 +3,7 @@
 # its pair started anew. What is left afterwards is nothing.
 . "$(dirname "$0")/../lib-verbs.sh"
 
-pairs=$(by_kernel 4 4 2) kills=$(by_kernel 20 40 6)
+pairs=$(by_kernel 4 4 2) kills=$(by_kernel 20 20 6)
 declare -a server client
 
 start_pair() { # N

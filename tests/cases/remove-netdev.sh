@@ -3,7 +3,7 @@
 # traffic.
 . "$(dirname "$0")/../lib-verbs.sh"
 
-race=$(by_kernel 30 100 10) busy=$(by_kernel 5 10 3)
+race=$(by_kernel 30 30 10) busy=$(by_kernel 6 6 3)
 
 run modprobe -a softhca tun
 for ((i = 0; i < race; i++)); do
