@@ -113,12 +113,23 @@ static int add_data(struct shca_qp *qp, struct shca_swqe *s)
 	return 0;
 }
 
+/*
+ * Responses that the next READ request of a READ asks for. Requests end where
+ * they ended the first time: one that is sent again must not reach past what the
+ * peer has executed (IBA 9.7.5.1.6).
+ */
+static u32 read_chunk(const struct shca_swqe *s)
+{
+	return min_t(u32, s->packets - s->sent,
+		     SHCA_READ_CHUNK - s->sent % SHCA_READ_CHUNK);
+}
+
 /* Add the next READ request of a READ. */
 static void add_read(struct shca_qp *qp, struct shca_swqe *s)
 {
 	struct shca_sq *sq = &qp->sq;
 	const struct shca_send_wqe *w = &s->wqe;
-	u32 chunk = min_t(u32, s->packets - s->sent, SHCA_READ_CHUNK);
+	u32 chunk = read_chunk(s);
 	u32 offset = s->sent * qp->mtu;
 	u32 len = min(s->length - offset, chunk * qp->mtu);
 	const struct shca_opcode *op = &shca_opcodes[SHCA_OP_READ_REQUEST];
@@ -151,7 +162,7 @@ static bool window_open(struct shca_qp *qp, const struct shca_swqe *s)
 	if (s->wqe.opcode == IB_WR_RDMA_READ) {
 		if (sq->rd_out >= sq->rd_limit)
 			return false;
-		need = min_t(u32, s->packets - s->sent, SHCA_READ_CHUNK);
+		need = read_chunk(s);
 	}
 	return out + need <= window;
 }
