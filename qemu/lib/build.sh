@@ -47,8 +47,8 @@ build_tree() { # SUITE KERNEL DIR
 	# other tools make everything anew, another recipe only installs it again
 	tools=$(printf '%s\n' "$(root_dir "$1")" "$(kernel_dir "$1" "$2")")
 	recipe=$(declare -f build_user build_modules build_depmod | hash_stdin)
-	if [[ $(cat "$dir/tools" 2>/dev/null) != "$tools" ]]; then
-		rm -rf "$dir/src" "$dir/current"
+	if [[ ! -e $dir/src.list || $(cat "$dir/tools" 2>/dev/null) != "$tools" ]]; then
+		rm -rf "$dir"/{src,src.list,src.extra-list,current}
 	elif [[ $(cat "$dir/recipe" 2>/dev/null) != "$recipe" ]]; then
 		rm -f "$dir/current"
 	fi
@@ -75,23 +75,50 @@ build_tree() { # SUITE KERNEL DIR
 }
 
 # build_copy DST: copies what differs in content, so that an unchanged file
-# keeps its time whatever git did to it; prints what has changed
+# keeps its time whatever git did to it; prints what has changed. Only sources
+# are copied and only what was copied is ever deleted: what make has made here
+# stays, and what somebody made in the checkout does not come along.
 build_copy() {
 	local part
-	local -a sync=(rsync -rlp --checksum --delete --itemize-changes
-		--exclude='*.o' --exclude='*.ko' --exclude='*.cmd' --exclude='*.mod'
-		--exclude='*.mod.c' --exclude='*.so' --exclude='*.a' --exclude='*.d'
-		--exclude='Module.symvers' --exclude='modules.order')
 	for part in $BUILD_PARTS; do
 		mkdir -p "$1/$part"
-		if [[ -d $CHECKOUT/$part ]]; then
-			"${sync[@]}" "$CHECKOUT/$part/" "$1/$part/" || return 1
-		fi
 	done
+	build_copy_tree "$CHECKOUT" "$1" "$1.list" "$BUILD_PARTS" || return 1
 	if [[ $EXTRA_MODULES ]]; then
 		mkdir -p "$1/extra"
-		"${sync[@]}" "$EXTRA_MODULES/" "$1/extra/" || return 1
+		build_copy_tree "$EXTRA_MODULES" "$1/extra" "$1.extra-list" . || return 1
 	fi
+}
+
+build_copy_tree() { # FROM TO LIST PARTS
+	local gone
+	build_sources "$1" "$4" | LC_ALL=C sort >"$3.new"
+	touch "$3"
+	while IFS= read -r gone; do
+		rm -f "$2/$gone"
+		printf 'gone %s\n' "$gone"
+	done < <(LC_ALL=C comm -23 "$3" "$3.new")
+	# before the copy: should it be interrupted, nothing is forgotten
+	cp "$3.new" "$3"
+	rsync -lp --checksum --itemize-changes --files-from="$3" "$1/" "$2/"
+}
+
+# build_sources DIR PARTS: files that are or could be in the repository
+build_sources() {
+	local part
+	cd "$1" || return
+	if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+		# shellcheck disable=SC2086 # PARTS are words
+		git ls-files -co --exclude-standard -- $2
+	else
+		for part in $2; do
+			[[ ! -d $part ]] || find "$part" \( -type f -o -type l \) \
+				! -name '*.o' ! -name '*.ko' ! -name '.*.cmd' ! -name '*.mod' \
+				! -name '*.mod.c' ! -name '*.so' ! -name '*.a'
+		done
+	fi | while IFS= read -r part; do
+		[[ ! -e $part ]] || printf '%s\n' "${part#./}"
+	done
 }
 
 build_ibctl() { # DIR
