@@ -27,6 +27,7 @@ test: test-unit test-lab ## all tests: on the host, then in the lab's guests
 test-unit: ## tests that need neither root nor a guest
 	go=$(GO) && "$$go" test ./...
 	$(MAKE) -s -C kmod/wire/test check
+	$(MAKE) -s -C kmod/fabric/test check
 	$(MAKE) -s -C provider check
 
 .PHONY: test-lab
@@ -54,3 +55,4 @@ clean: ## remove what was built in the tree (the cache stays: rm -r ~/.cache/sof
 	rm -rf bin out
 	$(MAKE) -s -C provider clean
 	$(MAKE) -s -C kmod/wire/test clean
+	$(MAKE) -s -C kmod/fabric/test clean

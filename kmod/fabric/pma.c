@@ -19,7 +19,7 @@
  * @base: counters when they were cleared last
  */
 struct shca_pma {
-	spinlock_t lock;
+	spinlock_t lock;	/* the fields that follow; a leaf */
 	struct shca_pma_values base;
 };
 

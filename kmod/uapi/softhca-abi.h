@@ -31,6 +31,9 @@
  * @prod: next index the process fills; stored with release order
  * @cons: oldest index the kernel has not completed; slots before it are free
  * @flags: SHCA_RING_*
+ * @rsvd0: 0
+ * @rsvd1: 0
+ * @rsvd2: 0
  *
  * A posting process stores @prod, executes a full fence, reads @flags, and
  * with SHCA_RING_NEED_WAKEUP set calls POST_SEND with no work requests on the
@@ -60,6 +63,12 @@ struct shca_sge {
  * @num_sge: number of entries of @sge, 0 with inline data
  * @inline_len: bytes of @inline_data with IBV_SEND_INLINE, else 0
  * @imm: immediate data (big endian, as given) or the rkey to invalidate
+ * @rsvd: 0
+ * @rdma: of RDMA opcodes
+ * @atomic: of atomic opcodes
+ * @ud: of datagrams
+ * @sge: the buffers
+ * @inline_data: or the data itself
  */
 struct shca_send_wqe {
 	__aligned_u64 wr_id;

@@ -25,7 +25,16 @@ static int cq_answer(struct shca_cq *cq, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
-static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+/**
+ * shca_create_cq - ib_device_ops.create_cq
+ * @ibcq: the CQ
+ * @attr: its size; no flags
+ * @udata: of a process: answered with struct shca_create_cq_resp
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EOPNOTSUPP (flags), -EINVAL (size), -ENOMEM or -EFAULT.
+ */
+int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		     struct ib_udata *udata)
 {
 	struct ib_ucontext *ctx = udata ? shca_udata_context(udata) : NULL;
@@ -69,30 +78,6 @@ release_map:
 	shca_mmap_release(cq->map);
 	return ret;
 }
-
-/**
- * shca_create_cq - ib_device_ops.create_cq
- * @cq: the CQ
- * @attr: its size; no flags
- * @attrs: (@udata on older kernels) of a process: answered with
- *	struct shca_create_cq_resp
- *
- * Context: process, may sleep.
- * Return: 0, -EOPNOTSUPP (flags), -EINVAL (size), -ENOMEM or -EFAULT.
- */
-#ifdef HAVE_CREATE_CQ_ATTRS
-int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-		   struct uverbs_attr_bundle *attrs)
-{
-	return create_cq(cq, attr, attrs ? &attrs->driver_udata : NULL);
-}
-#else
-int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-		   struct ib_udata *udata)
-{
-	return create_cq(cq, attr, udata);
-}
-#endif
 
 /**
  * shca_pre_destroy_cq - ib_device_ops.pre_destroy_cq

@@ -556,7 +556,6 @@ static void tell_changed(struct shca_dev *dev)
 
 static void port_event(struct shca_dev *dev)
 {
-#ifndef HAVE_CORE_PORT_EVENTS
 	struct ib_event ev = {
 		.device = &dev->ib,
 		.element.port_num = 1,
@@ -564,8 +563,8 @@ static void port_event(struct shca_dev *dev)
 					    IB_EVENT_PORT_ERR,
 	};
 
-	ib_dispatch_event(&ev);
-#endif
+	if (!shca_core_tells_port_events())
+		ib_dispatch_event(&ev);
 }
 
 /**

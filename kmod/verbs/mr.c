@@ -79,8 +79,21 @@ static int mr_fill_pages(struct shca_mr *mr)
 	return i == mr->npages ? 0 : -EINVAL;
 }
 
-static struct ib_mr *reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				 u64 va, int access)
+/**
+ * shca_reg_user_mr - ib_device_ops.reg_user_mr
+ * @pd: its protection domain
+ * @start: first byte in the process
+ * @length: bytes
+ * @va: address by which work requests name the first byte
+ * @access: IB_ACCESS_* flags
+ * @udata: unused
+ *
+ * Context: process, may sleep.
+ * Return: the region or an ERR_PTR: -EINVAL, -EOPNOTSUPP, -ENOMEM (also for
+ * RLIMIT_MEMLOCK), -EFAULT, -EBUSY.
+ */
+struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
+			       int access, struct ib_udata *udata)
 {
 	struct shca_dev *dev = to_shca(pd->device);
 	struct shca_mr *mr;
@@ -124,37 +137,6 @@ free_mr:
 	shca_mr_free(mr);
 	return ERR_PTR(ret);
 }
-
-/**
- * shca_reg_user_mr - ib_device_ops.reg_user_mr
- * @pd: its protection domain
- * @start: first byte in the process
- * @length: bytes
- * @va: address by which work requests name the first byte
- * @access: IB_ACCESS_* flags
- * @dmah: how a device should do DMA (where the kernel has that); not supported
- * @udata: unused
- *
- * Context: process, may sleep.
- * Return: the region or an ERR_PTR: -EINVAL, -EOPNOTSUPP, -ENOMEM (also for
- * RLIMIT_MEMLOCK), -EFAULT, -EBUSY.
- */
-#ifdef HAVE_REG_USER_MR_DMAH
-struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
-			       int access, struct ib_dmah *dmah,
-			       struct ib_udata *udata)
-{
-	if (dmah)
-		return ERR_PTR(-EOPNOTSUPP);
-	return reg_user_mr(pd, start, length, va, access);
-}
-#else
-struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
-			       int access, struct ib_udata *udata)
-{
-	return reg_user_mr(pd, start, length, va, access);
-}
-#endif
 
 /**
  * shca_dereg_mr - ib_device_ops.dereg_mr

@@ -2,6 +2,7 @@
 /* The table of verbs.  It is constant; an op that is missing is unsupported. */
 #include <linux/module.h>
 
+#include "../compat/ops.h"
 #include "../object/cq.h"
 #include "../object/pd.h"
 #include "mmap.h"
@@ -54,10 +55,10 @@ const struct ib_device_ops shca_device_ops = {
 	.destroy_ah		= shca_destroy_ah,
 
 	.get_dma_mr		= shca_get_dma_mr,
-	.reg_user_mr		= shca_reg_user_mr,
+	.reg_user_mr		= shca_op_reg_user_mr,
 	.dereg_mr		= shca_dereg_mr,
 
-	.create_cq		= shca_create_cq,
+	.create_cq		= shca_op_create_cq,
 	.pre_destroy_cq		= shca_pre_destroy_cq,
 	.destroy_cq		= shca_destroy_cq,
 	.poll_cq		= shca_poll_cq,

@@ -7,7 +7,6 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "../base/device.h"
-#include "../compat/generated.h"
 #include "../object/av.h"
 #include "../object/qp.h"
 #include "../uapi/softhca-abi.h"
@@ -88,24 +87,13 @@ int shca_destroy_ah(struct ib_ah *ah, u32 flags);
 
 /* mr.c */
 struct ib_mr *shca_get_dma_mr(struct ib_pd *pd, int access);
-#ifdef HAVE_REG_USER_MR_DMAH
-struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
-			       int access, struct ib_dmah *dmah,
-			       struct ib_udata *udata);
-#else
 struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
 			       int access, struct ib_udata *udata);
-#endif
 int shca_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 
 /* cq.c */
-#ifdef HAVE_CREATE_CQ_ATTRS
-int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-		   struct uverbs_attr_bundle *attrs);
-#else
 int shca_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 		   struct ib_udata *udata);
-#endif
 int shca_pre_destroy_cq(struct ib_cq *cq);
 int shca_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
 int shca_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);

@@ -34,12 +34,14 @@ static bool opcode_legal(const struct shca_qp *qp, enum ib_wr_opcode opcode)
 /* The producer's slots are full? Caller holds the ring's post lock. */
 static bool ring_full(const struct shca_ring *ring)
 {
+	/* Pairs with shca_ring_complete(): the slot was read. */
 	return ring->hdr->prod - smp_load_acquire(&ring->hdr->cons) >=
 	       ring->entries;
 }
 
 static void ring_publish(struct shca_ring *ring)
 {
+	/* Pairs with shca_ring_avail(): the slot before the index. */
 	smp_store_release(&ring->hdr->prod, ring->hdr->prod + 1);
 }
 
