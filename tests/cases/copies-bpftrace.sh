@@ -14,7 +14,7 @@ probe_start() {
 	rm -f /tmp/frags /tmp/frags.err
 	bpftrace -B line "$(dirname "$0")/../probes/frags.bt" >/tmp/frags 2>/tmp/frags.err &
 	PROBE=$!
-	wait_until 60 grep -q '^probing' /tmp/frags || {
+	wait_until 150 grep -q "^probing" /tmp/frags || {
 		cat /tmp/frags.err
 		fail 'bpftrace does not start'
 	}
