@@ -74,7 +74,8 @@ if [[ -e $HW/odd0 ]]; then
 fi
 run ip link del nocarrier
 wait_until 10 gone odd0 || fail 'nocarrier: the device stays'
-for must in dummy7 fifteen-chars-x vlan7; do
+# A VLAN is refused by name of the interface below, whose device serves it.
+for must in dummy7 fifteen-chars-x; do
 	[[ " $worked " == *" $must "* ]] || fail "$must does not work"
 done
 ok "works on:$worked; refused on:${refused:- none}"
