@@ -35,7 +35,7 @@ static int cq_answer(struct shca_cq *cq, struct ib_udata *udata)
  * Return: 0, -EOPNOTSUPP (flags), -EINVAL (size), -ENOMEM or -EFAULT.
  */
 int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		     struct ib_udata *udata)
+		   struct ib_udata *udata)
 {
 	struct ib_ucontext *ctx = udata ? shca_udata_context(udata) : NULL;
 	struct shca_cq *cq = container_of(ibcq, struct shca_cq, ib);
