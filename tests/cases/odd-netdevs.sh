@@ -60,6 +60,7 @@ odd vlan7 10.4.6.1/24 link base7 type vlan id 7
 odd macvlan7 10.4.7.1/24 link base7 type macvlan mode bridge
 odd wg7 10.4.8.1/24 type wireguard
 run ip link del base7
+modprobe -q tun
 run ip tuntap add mode tun tun7
 run ip addr add 10.4.9.1/24 dev tun7
 run ip link set tun7 up
