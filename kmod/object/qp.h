@@ -333,6 +333,22 @@ static inline bool shca_qp_connected(const struct shca_qp *qp)
 	return qp->type == IB_QPT_RC;
 }
 
+/* Is the opcode (enum ib_wr_opcode) one that this type of QP executes? */
+static inline bool shca_qp_executes(const struct shca_qp *qp, u32 opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return true;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		return shca_qp_connected(qp);
+	default:
+		return false;
+	}
+}
+
 static inline struct shca_swqe *shca_swqe(const struct shca_sq *sq, u32 index)
 {
 	return sq->swqe + (size_t)(index & (sq->ring.entries - 1)) *

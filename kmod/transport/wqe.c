@@ -28,22 +28,6 @@ static void swqe_refuse(struct shca_swqe *s, u32 status, u32 reason)
 	s->reason = reason;
 }
 
-/* Is the opcode one that this type of QP executes? */
-static bool swqe_opcode_ok(const struct shca_qp *qp, u32 opcode)
-{
-	switch (opcode) {
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-		return true;
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-		return shca_qp_connected(qp);
-	default:
-		return false;
-	}
-}
-
 static void swqe_check(struct shca_qp *qp, struct shca_swqe *s)
 {
 	const struct shca_send_wqe *w = &s->wqe;
@@ -59,7 +43,7 @@ static void swqe_check(struct shca_qp *qp, struct shca_swqe *s)
 	s->packets = 1;
 	s->sent = 0;
 
-	if (!swqe_opcode_ok(qp, w->opcode) ||
+	if (!shca_qp_executes(qp, w->opcode) ||
 	    (is_inline ? w->inline_len > sq->max_inline || w->num_sge :
 			 w->num_sge > sq->max_sge) ||
 	    (is_read && (is_inline || !sq->rd_limit))) {

@@ -16,21 +16,6 @@
 #define SHCA_SEND_FLAGS \
 	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static bool opcode_legal(const struct shca_qp *qp, enum ib_wr_opcode opcode)
-{
-	switch (opcode) {
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-		return true;
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-		return shca_qp_connected(qp);
-	default:
-		return false;
-	}
-}
-
 /* The producer's slots are full? Caller holds the ring's post lock. */
 static bool ring_full(const struct shca_ring *ring)
 {
@@ -129,7 +114,7 @@ static int post_one_send(struct shca_qp *qp, const struct ib_send_wr *wr)
 		ring_publish(ring);
 		return 0;
 	}
-	if (!opcode_legal(qp, wr->opcode) ||
+	if (!shca_qp_executes(qp, wr->opcode) ||
 	    (wr->send_flags & ~SHCA_SEND_FLAGS))
 		return -EOPNOTSUPP;
 	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
