@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/random.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -226,6 +227,25 @@ static void mount_rest(void)
 		complain("/dev: %s", strerror(errno));
 }
 
+/*
+ * User-mode Linux has no source of noise: the first program that asks for
+ * random bytes (Python does) would wait for minutes. Nothing in a guest is
+ * secret, so nothing is lost by a seed that everybody knows.
+ */
+static void seed_random(void)
+{
+	struct {
+		struct rand_pool_info info;
+		unsigned char bytes[64];
+	} seed = { .info = { 8 * sizeof(seed.bytes), sizeof(seed.bytes) } };
+	int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &seed))
+		complain("no seed for /dev/random: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
 static void loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo" };
@@ -292,6 +312,7 @@ int main(void)
 	mount_shares();
 	enter_root();
 	mount_rest();
+	seed_random();
 	loopback_up();
 	raw_output();
 	execv(STAGE2, argv);
