@@ -189,6 +189,21 @@ void vt_close(struct vt_dev *dev)
 	free(dev);
 }
 
+uint64_t vt_counter(const struct vt_dev *dev, const char *name)
+{
+	unsigned long long value;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/%u/hw_counters/%s", dev->name,
+		 dev->port, name);
+	f = fopen(path, "re");
+	require(f && fscanf(f, "%llu", &value) == 1, "%s: %m", path);
+	fclose(f);
+	return value;
+}
+
 bool vt_pair_arg(struct vt_pair *pair, int opt, char *arg)
 {
 	switch (opt) {
