@@ -12,7 +12,8 @@ total=$((64 * MIB))
 
 probe_start() {
 	rm -f /tmp/frags /tmp/frags.err
-	bpftrace -B line "$(dirname "$0")/../probes/frags.bt" >/tmp/frags 2>/tmp/frags.err &
+	# a key for each packet of the buffers, 4096 by default
+	BPFTRACE_MAP_KEYS_MAX=131072 bpftrace -B line "$(dirname "$0")/../probes/frags.bt" >/tmp/frags 2>/tmp/frags.err &
 	PROBE=$!
 	wait_until 150 grep -q "^probing" /tmp/frags || {
 		cat /tmp/frags.err
