@@ -213,25 +213,22 @@ void shca_runner_disown(struct shca_runner *r)
  * shca_runner_close - refuse new owners and wait for the present one
  * @r: the runner
  *
- * An owner sees CLOSED before its next turn, so this waits for one turn at
- * the most, never for a packet or a grace period.  A work item that was
- * queued and has not begun is cancelled and its ownership dropped here.  After
- * the return nobody runs a turn, and packets in the inbox were freed; a
- * late packet finds the runner closed.
+ * An owner sees CLOSED before its next turn, and so does work that is queued,
+ * so this waits for one turn and at most one dispatch of the work queue, never
+ * for a packet or a grace period.  After the return nobody runs a turn and no
+ * work is queued, and packets in the inbox were freed; a late packet finds the
+ * runner closed.
  *
- * Context: process, may sleep.
+ * The work is not cancelled: while cancel_work_sync() waits for a work item
+ * that runs, queue_work() does nothing, so an owner that hands its seat over
+ * to the work would leave it taken for ever.
+ *
+ * Context: process, may sleep; not from work of shca_wq.
  */
 void shca_runner_close(struct shca_runner *r)
 {
 	might_sleep();
 	atomic_or(SHCA_RUN_CLOSED, &r->state);
-	/*
-	 * cancel_work_sync() also waits for work that is running.  An owner
-	 * in another context may still queue the work behind our back; it then
-	 * runs, sees CLOSED and leaves, and we see that below.
-	 */
-	if (cancel_work_sync(&r->work))
-		runner_leave(r);
 	shca_runner_own(r);
 	runner_release(r);
 	runner_leave(r);
