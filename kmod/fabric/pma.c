@@ -28,8 +28,8 @@ static void pma_read(struct shca_dev *dev, struct shca_pma_values *now)
 #define SUM(name) shca_stats_sum(dev->stats, SHCA_STAT_##name)
 	now->v[SHCA_PMA_XMIT_DATA] = SUM(tx_bytes) / 4;
 	now->v[SHCA_PMA_RCV_DATA] = SUM(rx_bytes) / 4;
-	now->v[SHCA_PMA_XMIT_PACKETS] = SUM(tx_packets);
-	now->v[SHCA_PMA_RCV_PACKETS] = SUM(rx_packets);
+	now->v[SHCA_PMA_UNI_XMIT] = SUM(tx_packets);
+	now->v[SHCA_PMA_UNI_RCV] = SUM(rx_packets);
 	now->v[SHCA_PMA_RCV_ERRORS] = SUM(rx_drop_malformed) +
 				      SUM(rx_drop_icrc);
 	now->v[SHCA_PMA_XMIT_DISCARDS] = SUM(tx_local_drops);
@@ -42,8 +42,14 @@ static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
 			   size_t *out_size, u16 *out_pkey_index)
 {
 	struct shca_dev *dev = to_shca(ib);
-	enum shca_pma_result result;
-	struct shca_pma_values now;
+	enum shca_mad_result result;
+	struct shca_pma_values now = {};
+	struct shca_pma_ports ports = {
+		.first = port,
+		.count = 1,
+		.now = &now,
+		.base = &dev->pma->base,
+	};
 
 	BUILD_BUG_ON(sizeof(*in) != sizeof(struct shca_pma_mad));
 	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT)
@@ -53,14 +59,13 @@ static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
 	spin_lock(&dev->pma->lock);
 	pma_read(dev, &now);
 	result = shca_pma_mad((const struct shca_pma_mad *)in,
-			      (struct shca_pma_mad *)out, port, &now,
-			      &dev->pma->base);
+			      (struct shca_pma_mad *)out, &ports);
 	spin_unlock(&dev->pma->lock);
 
 	switch (result) {
-	case SHCA_PMA_REPLY:
+	case SHCA_MAD_REPLY:
 		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
-	case SHCA_PMA_CONSUMED:
+	case SHCA_MAD_CONSUMED:
 		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
 	default:
 		return IB_MAD_RESULT_SUCCESS;

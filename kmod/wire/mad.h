@@ -17,6 +17,13 @@
 #define SHCA_MAD_TRAP_REPRESS		0x07
 #define SHCA_MAD_GET_RESP		0x81
 
+/* What became of a MAD that an agent was given */
+enum shca_mad_result {
+	SHCA_MAD_NOT_OURS,
+	SHCA_MAD_CONSUMED,	/* no reply */
+	SHCA_MAD_REPLY,
+};
+
 #define SHCA_MAD_STATUS_BAD_VERSION	0x0004
 #define SHCA_MAD_STATUS_BAD_METHOD	0x0008
 #define SHCA_MAD_STATUS_BAD_ATTR	0x000c	/* method and attribute */
@@ -46,8 +53,11 @@ struct shca_pma_mad {
 #define SHCA_PMA_PORT_COUNTERS		0x0012
 #define SHCA_PMA_PORT_COUNTERS_EXT	0x001d
 
-/* CapabilityMask: PortCountersExtended is there, with unicast and multicast */
+/* CapabilityMask: PortSelect 255 means the sum of all ports */
+#define SHCA_PMA_CAP_ALL_PORTS		0x0100
+/* PortCountersExtended is there, with unicast and multicast */
 #define SHCA_PMA_CAP_EXT_WIDTH		0x0200
+#define SHCA_PMA_ALL_PORTS		0xff
 
 /** struct shca_class_port_info - 13.4.8.1 */
 struct shca_class_port_info {
@@ -95,8 +105,11 @@ struct shca_pma_counters {
 } __packed;
 
 /* CounterSelect of PortCounters: those that ever count here */
+#define SHCA_PMA_SEL_LINK_DOWNED	0x0004
 #define SHCA_PMA_SEL_RCV_ERRORS		0x0008
+#define SHCA_PMA_SEL_RELAY_ERRORS	0x0020
 #define SHCA_PMA_SEL_XMIT_DISCARDS	0x0040
+#define SHCA_PMA_SEL_VL15_DROPPED	0x0800
 #define SHCA_PMA_SEL_XMIT_DATA		0x1000
 #define SHCA_PMA_SEL_RCV_DATA		0x2000
 #define SHCA_PMA_SEL_XMIT_PACKETS	0x4000
@@ -125,6 +138,8 @@ struct shca_pma_counters_ext {
 #define SHCA_PMA_SELX_RCV_PACKETS	0x0008
 #define SHCA_PMA_SELX_UNI_XMIT_PACKETS	0x0010
 #define SHCA_PMA_SELX_UNI_RCV_PACKETS	0x0020
+#define SHCA_PMA_SELX_MULTI_XMIT_PACKETS	0x0040
+#define SHCA_PMA_SELX_MULTI_RCV_PACKETS	0x0080
 
 static_assert(sizeof(struct shca_mad_hdr) == 24);
 static_assert(sizeof(struct shca_pma_mad) == SHCA_MAD_SIZE);

@@ -8,6 +8,8 @@
 
 #define PORT	1
 
+#define SW_PORTS 3	/* 0..2 of a switch */
+
 static struct shca_pma_values now, base;
 static u8 in[256], out[256];
 
@@ -27,9 +29,13 @@ static void request(u8 method, u16 attr, u8 port, u16 select)
 	in[67] = select;
 }
 
-static enum shca_pma_result run(void)
+static enum shca_mad_result run(void)
 {
-	return shca_pma_mad((void *)in, (void *)out, PORT, &now, &base);
+	const struct shca_pma_ports ports = {
+		.first = PORT, .count = 1, .now = &now, .base = &base,
+	};
+
+	return shca_pma_mad((void *)in, (void *)out, &ports);
 }
 
 static u64 field(int at, int bytes)
@@ -43,7 +49,7 @@ static u64 field(int at, int bytes)
 
 static void check_reply(u16 status, const char *what)
 {
-	CHECK(run() == SHCA_PMA_REPLY, "%s", what);
+	CHECK(run() == SHCA_MAD_REPLY, "%s", what);
 	CHECK(out[3] == 0x81, "%s: method %#x", what, out[3]);
 	CHECK(field(4, 2) == status, "%s: status %#x", what,
 	      (unsigned int)field(4, 2));
@@ -55,7 +61,7 @@ static void set_now(void)
 {
 	now = (struct shca_pma_values) { .v = {
 		[SHCA_PMA_XMIT_DATA] = 1000, [SHCA_PMA_RCV_DATA] = 2000,
-		[SHCA_PMA_XMIT_PACKETS] = 30, [SHCA_PMA_RCV_PACKETS] = 40,
+		[SHCA_PMA_UNI_XMIT] = 30, [SHCA_PMA_UNI_RCV] = 40,
 		[SHCA_PMA_RCV_ERRORS] = 5, [SHCA_PMA_XMIT_DISCARDS] = 6,
 	} };
 	memset(&base, 0, sizeof(base));
@@ -69,16 +75,16 @@ static void test_not_ours(void)
 
 	for (i = 0; i < sizeof(method); i++) {
 		request(method[i], 0x0012, PORT, 0);
-		CHECK(run() == SHCA_PMA_NOT_OURS, "method %#x", method[i]);
+		CHECK(run() == SHCA_MAD_NOT_OURS, "method %#x", method[i]);
 		CHECK(out[0] == 0xee, "method %#x: wrote a reply", method[i]);
 	}
 	for (i = 0; i < sizeof(class); i++) {
 		request(0x01, 0x0012, PORT, 0);
 		in[1] = class[i];
-		CHECK(run() == SHCA_PMA_NOT_OURS, "class %#x", class[i]);
+		CHECK(run() == SHCA_MAD_NOT_OURS, "class %#x", class[i]);
 	}
 	request(0x07, 0x0002, PORT, 0);
-	CHECK(run() == SHCA_PMA_CONSUMED, "TrapRepress");
+	CHECK(run() == SHCA_MAD_CONSUMED, "TrapRepress");
 }
 
 static void test_refused(void)
@@ -126,7 +132,7 @@ static void test_counters(void)
 	CHECK(!base.v[SHCA_PMA_XMIT_DATA], "Get cleared");
 
 	now.v[SHCA_PMA_XMIT_DATA] = 0x100000000ull;
-	now.v[SHCA_PMA_RCV_PACKETS] = 0xffffffffull;
+	now.v[SHCA_PMA_UNI_RCV] = 0xffffffffull;
 	now.v[SHCA_PMA_RCV_ERRORS] = 0x10000;
 	request(0x01, 0x0012, PORT, 0);
 	check_reply(0, "Get PortCounters");
@@ -163,6 +169,60 @@ static void test_clear(void)
 	CHECK(field(80, 8) == 0x123456789abcull, "64 bits");
 }
 
+static void test_multicast(void)
+{
+	set_now();
+	now.v[SHCA_PMA_MULTI_XMIT] = 3;
+	now.v[SHCA_PMA_MULTI_RCV] = 4;
+	request(0x01, 0x0012, PORT, 0);
+	check_reply(0, "Get PortCounters");
+	CHECK(field(96, 4) == 33 && field(100, 4) == 44, "all packets");
+	request(0x02, 0x001d, PORT, 0x0080);	/* PortMulticastRcvPkts */
+	check_reply(0, "Set PortCountersExtended");
+	CHECK(field(88, 8) == 33 && field(96, 8) == 40, "all packets");
+	CHECK(field(104, 8) == 30 && field(112, 8) == 40, "unicast");
+	CHECK(field(120, 8) == 3 && field(128, 8) == 0, "multicast");
+}
+
+/* A switch has many ports, and the sum of them. */
+static void test_switch(void)
+{
+	static struct shca_pma_values sw_now[SW_PORTS], sw_base[SW_PORTS];
+	const struct shca_pma_ports ports = {
+		.first = 0, .count = SW_PORTS, .sums = true,
+		.now = sw_now, .base = sw_base,
+	};
+	int i;
+
+	for (i = 0; i < SW_PORTS; i++) {
+		sw_now[i].v[SHCA_PMA_XMIT_DATA] = 100 + i;
+		sw_now[i].v[SHCA_PMA_RELAY_ERRORS] = 1 + i;
+		sw_now[i].v[SHCA_PMA_VL15_DROPPED] = 7;
+		sw_now[i].v[SHCA_PMA_LINK_DOWNED] = 200;
+	}
+	request(0x01, 0x0001, 0, 0);
+	shca_pma_mad((void *)in, (void *)out, &ports);
+	CHECK(field(66, 2) == 0x0300, "CapabilityMask");
+
+	request(0x01, 0x0012, 2, 0);
+	shca_pma_mad((void *)in, (void *)out, &ports);
+	CHECK(field(4, 2) == 0 && field(88, 4) == 102, "port 2");
+	CHECK(field(76, 2) == 3, "PortRcvSwitchRelayErrors");
+	CHECK(field(86, 2) == 7, "VL15Dropped");
+	CHECK(out[71] == 200, "LinkDownedCounter");
+
+	request(0x01, 0x0012, 3, 0);
+	shca_pma_mad((void *)in, (void *)out, &ports);
+	CHECK(field(4, 2) == 0x1c, "no such port");
+
+	request(0x02, 0x0012, 1, 0x1020);
+	shca_pma_mad((void *)in, (void *)out, &ports);
+	request(0x01, 0x0012, 0xff, 0);
+	shca_pma_mad((void *)in, (void *)out, &ports);
+	CHECK(field(88, 4) == 202 && field(76, 2) == 4, "sum, less port 1");
+	CHECK(out[71] == 0xff && out[65] == 0xff, "saturated");
+}
+
 int main(void)
 {
 	test_not_ours();
@@ -170,5 +230,7 @@ int main(void)
 	test_class_port_info();
 	test_counters();
 	test_clear();
+	test_multicast();
+	test_switch();
 	return test_end();
 }
