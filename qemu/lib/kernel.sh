@@ -43,7 +43,7 @@ kernel_recipe() {
 kernel_need() {
 	local dir
 	dir=$(kernel_dir "$1" "$2")
-	[[ -e $dir/.used ]] || with_lock "kernel-$2" kernel_build "$@" "$dir" ||
+	[[ -e $dir/.used ]] || with_lock "${dir##*/}" kernel_build "$@" "$dir" ||
 		die $EX_BUILD "could not make the $2 kernel, see ${dir}.log"
 	drop_old "${dir%-*}-" "$dir"
 }
@@ -114,7 +114,7 @@ initramfs_need() {
 	dir=$(kernel_dir "$1" "$2")
 	out=$dir/initramfs-$(hash_of "$QEMU"/guest/* "$QEMU/lib/verdict.sh" \
 		"$QEMU/lib/kernel.sh").gz
-	[[ -e $out ]] || with_lock "kernel-$2" initramfs_build "$@" "$out" ||
+	[[ -e $out ]] || with_lock "${dir##*/}" initramfs_build "$@" "$out" ||
 		die $EX_BUILD "could not make the initramfs"
 	printf '%s\n' "$out"
 }
