@@ -86,15 +86,12 @@ port_active() { # DEVICE [PORT]
 
 # gid_index DEVICE IP [PORT]: the index of the RoCE v2 GID of that address
 gid_index() {
-	local want dir=/sys/class/infiniband/$1/ports/${3:-1} file gid
+	local want dir=/sys/class/infiniband/$1/ports/${3:-1} file
 	want=$(gid_of "$2")
-	for file in "$dir"/gid_attrs/types/*; do
-		[[ $(cat "$file" 2>/dev/null) == 'RoCE v2' ]] || continue
-		gid=$(cat "$dir/gids/${file##*/}")
-		if [[ $gid == "$want" ]]; then
-			printf '%s\n' "${file##*/}"
-			return 0
-		fi
+	for file in $(cd "$dir/gids" 2>/dev/null && grep -lx "$want" -- *); do
+		[[ $(cat "$dir/gid_attrs/types/$file" 2>/dev/null) == 'RoCE v2' ]] || continue
+		printf '%s\n' "$file"
+		return 0
 	done
 	return 1
 }

@@ -5,12 +5,8 @@
 
 # gids DEVICE: index and address of each
 gids() {
-	local file gid
-	for file in "$HW/$1"/ports/1/gids/*; do
-		gid=$(cat "$file")
-		[[ $gid == 0000:0000:0000:0000:0000:0000:0000:0000 ]] && continue
-		printf '%s %s\n' "${file##*/}" "$gid"
-	done
+	(cd "$HW/$1/ports/1/gids" && grep -v '^0000:0000:0000:0000:0000:0000:0000:0000$' -- *) |
+		sort -n | sed 's/:/ /'
 }
 
 kind() { # GID: what it can reach
@@ -71,12 +67,15 @@ run A timeout 30 rping -c -a "$link_local%va" -C 5 -V
 wait $server
 ok 'rping over link-local addresses'
 
-B ib_send_bw -d "$DEV_B" -R -n 100 >/dev/null 2>&1 &
-server=$!
-wait_until 5 cm_listening || fail 'ib_send_bw -R does not listen'
-run A timeout 60 ib_send_bw -d "$DEV_A" -R -n 100 "$IP_B"
-wait $server || fail 'ib_send_bw -R server'
-ok 'ib_send_bw -R'
+# perftest finds no steady clock on User-mode Linux and gives no report
+if [[ ${LAB_KERNEL:-} != uml ]]; then
+	B ib_send_bw -d "$DEV_B" -R -n 100 >/dev/null 2>&1 &
+	server=$!
+	wait_until 5 cm_listening || fail 'ib_send_bw -R does not listen'
+	run A timeout 60 ib_send_bw -d "$DEV_A" -R -n 100 "$IP_B"
+	wait $server || fail 'ib_send_bw -R server'
+	ok 'ib_send_bw -R'
+fi
 
 run ip -n A addr add 10.0.0.77/24 dev va
 wait_until 5 gid_index "$DEV_A" 10.0.0.77 >/dev/null || fail 'a new address has no GID'

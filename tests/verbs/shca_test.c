@@ -198,6 +198,8 @@ uint64_t vt_counter(const struct vt_dev *dev, const char *name)
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%s/ports/%u/hw_counters/%s", dev->name,
 		 dev->port, name);
+	/* ib_core keeps values for `lifespan`, 10 ms, before it asks again */
+	usleep(20000);
 	f = fopen(path, "re");
 	require(f && fscanf(f, "%llu", &value) == 1, "%s: %m", path);
 	fclose(f);
