@@ -47,18 +47,18 @@ demolish() {
 	local i
 	for ((i = 1; i <= count; i++)); do run ip netns del "n$i"; done
 	run ip link del br0
-	wait_until 20 no_devices || fail "devices stay: $(ls $HW)"
+	wait_until 20 no_devices || fail "devices stay: $(ls "$HW")"
 }
 
 build shared
-[[ $(ls $HW | wc -l) == "$count" ]] || fail "shared mode shows $(ls $HW)"
+[[ $(ls "$HW" | wc -l) == "$count" ]] || fail "shared mode shows $(ls "$HW")"
 all_pairs
 ok "$count namespaces, all pairs, shared"
 demolish
 
 build exclusive
 for ((i = 1; i <= count; i++)); do
-	[[ $(in_ns $i ls $HW) == "s$i" ]] || fail "n$i sees $(in_ns $i ls $HW)"
+	[[ $(in_ns $i ls "$HW") == "s$i" ]] || fail "n$i sees $(in_ns $i ls "$HW")"
 done
 all_pairs
 demolish
