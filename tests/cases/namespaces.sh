@@ -38,6 +38,8 @@ build() {
 		run in_ns $i ip link set lo up
 		run in_ns $i ip link set e0 up
 		run in_ns $i ibctl dev add "s$i" netdev e0
+		# a device is in the first namespace until somebody moves it
+		[[ $1 == exclusive ]] && run rdma dev set "s$i" netns "n$i"
 		wait_until 5 in_ns $i grep -q ACTIVE "$HW/s$i/ports/1/state" || fail "s$i is not active"
 		wait_until 5 in_ns $i grep -qrs ffff:0a05 "$HW/s$i/ports/1/gids" || fail "s$i has no GID"
 	done
