@@ -89,6 +89,62 @@ struct shca_dev *shca_nl_next(const struct net *net, u32 index)
 }
 
 /**
+ * shca_nl_show_device - answer a request about one device
+ * @info: the request
+ * @name: its attribute with the name, or NULL if it is missing
+ * @fill: writes the answer
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
+			shca_nl_fill_fn *fill)
+{
+	struct sk_buff *reply;
+	struct shca_dev *dev;
+	int ret;
+
+	dev = shca_nl_find(genl_info_net(info), name, info->extack);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	ret = reply ? fill(reply, info->snd_portid, info->snd_seq, 0, dev) :
+		      -ENOMEM;
+	shca_device_put(dev);
+	if (ret) {
+		nlmsg_free(reply);
+		return ret;
+	}
+	return genlmsg_reply(reply, info);
+}
+
+/**
+ * shca_nl_show_devices - go on with a dump of all devices
+ * @skb: buffer for replies
+ * @cb: the dump; args[0] is the index to go on with
+ * @fill: writes the answer for one
+ *
+ * Context: process.
+ * Return: bytes in the buffer, 0 at the end, or a negative errno.
+ */
+int shca_nl_show_devices(struct sk_buff *skb, struct netlink_callback *cb,
+			 shca_nl_fill_fn *fill)
+{
+	struct net *net = sock_net(skb->sk);
+	struct shca_dev *dev;
+	int ret = 0;
+
+	while (!ret && (dev = shca_nl_next(net, cb->args[0]))) {
+		ret = fill(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			   NLM_F_MULTI, dev);
+		if (!ret)
+			cb->args[0] = dev->ib.index + 1;
+		shca_device_put(dev);
+	}
+	return shca_nl_dump_result(skb, ret);
+}
+
+/**
  * shca_nl_dump_attrs - attributes of a dump's request
  * @cb: the dump
  * @attrs: filled in, @maxattr + 1 of them

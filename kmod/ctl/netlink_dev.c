@@ -69,6 +69,13 @@ int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	return 0;
 }
 
+static int fill_dev(struct sk_buff *skb, u32 portid, u32 seq, int flags,
+		    const struct shca_dev *dev)
+{
+	return shca_nl_fill_device(skb, portid, seq, flags,
+				   SOFTHCA_CMD_DEV_GET, dev);
+}
+
 /**
  * shca_nl_dev_get_doit - show a device
  * @skb: request
@@ -79,23 +86,7 @@ int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
  */
 int shca_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct sk_buff *reply;
-	struct shca_dev *dev;
-	int ret;
-
-	dev = shca_nl_find(genl_info_net(info), info->attrs[SOFTHCA_A_DEV_NAME],
-			   info->extack);
-	if (IS_ERR(dev))
-		return PTR_ERR(dev);
-	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	ret = reply ? shca_nl_fill_device(reply, info->snd_portid, info->snd_seq, 0,
-					  SOFTHCA_CMD_DEV_GET, dev) : -ENOMEM;
-	shca_device_put(dev);
-	if (ret) {
-		nlmsg_free(reply);
-		return ret;
-	}
-	return genlmsg_reply(reply, info);
+	return shca_nl_show_device(info, info->attrs[SOFTHCA_A_DEV_NAME], fill_dev);
 }
 
 /**
@@ -109,26 +100,11 @@ int shca_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 int shca_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attrs[ARRAY_SIZE(shca_nl_dev_get_policy)];
-	struct net *net = sock_net(skb->sk);
-	struct shca_dev *dev;
 	int ret;
 
 	ret = shca_nl_dump_attrs(cb, attrs, ARRAY_SIZE(attrs) - 1,
 				 shca_nl_dev_get_policy, SOFTHCA_A_DEV_NAME);
-	if (ret)
-		return ret;
-
-	while ((dev = shca_nl_next(net, cb->args[0]))) {
-		ret = shca_nl_fill_device(skb, NETLINK_CB(cb->skb).portid,
-					  cb->nlh->nlmsg_seq, NLM_F_MULTI,
-					  SOFTHCA_CMD_DEV_GET, dev);
-		if (!ret)
-			cb->args[0] = dev->ib.index + 1;
-		shca_device_put(dev);
-		if (ret)
-			break;
-	}
-	return shca_nl_dump_result(skb, ret);
+	return ret ?: shca_nl_show_devices(skb, cb, fill_dev);
 }
 
 /**

@@ -15,6 +15,23 @@ struct shca_dev *shca_nl_find(const struct net *net,
 			      struct netlink_ext_ack *extack);
 struct shca_dev *shca_nl_next(const struct net *net, u32 index);
 
+/**
+ * typedef shca_nl_fill_fn - write what is to be known of a device
+ * @skb: message being made
+ * @portid: of the receiver
+ * @seq: of the request
+ * @flags: NLM_F_*
+ * @dev: the device
+ *
+ * Return: 0 or -EMSGSIZE, then nothing was written.
+ */
+typedef int shca_nl_fill_fn(struct sk_buff *skb, u32 portid, u32 seq,
+			    int flags, const struct shca_dev *dev);
+
+int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
+			shca_nl_fill_fn *fill);
+int shca_nl_show_devices(struct sk_buff *skb, struct netlink_callback *cb,
+			 shca_nl_fill_fn *fill);
 int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
 		       int maxattr, const struct nla_policy *policy,
 		       int only_do);
