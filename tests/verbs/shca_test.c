@@ -229,6 +229,29 @@ bool vt_pair_arg(struct vt_pair *pair, int opt, char *arg)
 	}
 }
 
+void vt_pair_parse(struct vt_pair *pair, int argc, char **argv,
+		   unsigned long *n)
+{
+	const char *opts = n ? VT_PAIR_OPTS "n:" : VT_PAIR_OPTS;
+	bool bad = false;
+	int c;
+
+	while ((c = getopt(argc, argv, opts)) != -1) {
+		if (vt_pair_arg(pair, c, optarg))
+			continue;
+		if (n && c == 'n')
+			*n = vt_number(optarg, 1, 100000000);
+		else
+			bad = true;
+	}
+	if (bad || !pair->dev_a) {
+		fprintf(stderr, "usage: %s " VT_PAIR_USAGE "%s\n",
+			program_invocation_short_name, n ? " [-n TIMES]" : "");
+		exit(2);
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
 void vt_pair_open(const struct vt_pair *pair, struct vt_dev **a,
 		  struct vt_dev **b)
 {

@@ -227,6 +227,15 @@ struct vt_pair {
 #define VT_PAIR_OPTS	"d:D:g:G:t:"
 #define VT_PAIR_USAGE	"-d DEV [-D DEV2] [-g GID] [-G GID2] [-t SECONDS]"
 bool vt_pair_arg(struct vt_pair *pair, int opt, char *arg);
+/**
+ * vt_pair_parse - the whole command line of a program with no other options
+ * @n: set by -n TIMES, if the program takes that; or NULL
+ *
+ * Ends the program with status 2 if that is not what was given; what follows
+ * the options is the caller's, from optind on.
+ */
+void vt_pair_parse(struct vt_pair *pair, int argc, char **argv,
+		   unsigned long *n);
 void vt_pair_open(const struct vt_pair *pair, struct vt_dev **a,
 		  struct vt_dev **b);
 long vt_number(const char *arg, long lo, long hi);

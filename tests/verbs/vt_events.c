@@ -10,7 +10,6 @@
  *  - never a lost event: one thread sends without pause, the other sleeps,
  *    arms, polls until empty, sleeps
  */
-#include <getopt.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,22 +199,8 @@ int main(int argc, char **argv)
 	struct vt_pair pair = { .seconds = 120 };
 	unsigned long n = 20000;
 	struct rig r;
-	int c;
 
-	while ((c = getopt(argc, argv, VT_PAIR_OPTS "n:")) != -1) {
-		if (vt_pair_arg(&pair, c, optarg))
-			continue;
-		if (c == 'n')
-			n = vt_number(optarg, 1, 100000000);
-		else
-			pair.dev_a = NULL, optind = argc;
-	}
-	if (!pair.dev_a) {
-		fprintf(stderr, "usage: vt_events " VT_PAIR_USAGE
-			" [-n MESSAGES]\n");
-		return 2;
-	}
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	vt_pair_parse(&pair, argc, argv, &n);
 	memset(&r, 0, sizeof(r));
 	vt_pair_open(&pair, &r.da, &r.db);
 	r.near = vt_alloc(r.da->pd, 64, 0, VT_ALL_ACCESS);

@@ -9,7 +9,6 @@
  * with 0xa5, and a field that still reads so was left out.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,16 +320,8 @@ int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 120 };
 	struct vt_dev *da, *db;
-	int c;
 
-	while ((c = getopt(argc, argv, VT_PAIR_OPTS)) != -1)
-		if (!vt_pair_arg(&pair, c, optarg))
-			pair.dev_a = NULL, optind = argc;
-	if (!pair.dev_a) {
-		fprintf(stderr, "usage: vt_flush " VT_PAIR_USAGE "\n");
-		return 2;
-	}
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	vt_pair_parse(&pair, argc, argv, NULL);
 	vt_pair_open(&pair, &da, &db);
 	by_modify(da, db);
 	by_peer(da, db);

@@ -6,7 +6,6 @@
  * silence: a wrong Q_Key, an unknown QP, a datagram nobody waits for.
  */
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,15 +174,8 @@ int main(int argc, char **argv)
 	struct vt_opt opt = { .type = IBV_QPT_UD, .qkey = QKEY };
 	struct vt_dev *da, *db;
 	struct rig r;
-	int c;
 
-	while ((c = getopt(argc, argv, VT_PAIR_OPTS)) != -1)
-		if (!vt_pair_arg(&pair, c, optarg))
-			pair.dev_a = NULL, optind = argc;
-	if (!pair.dev_a) {
-		fprintf(stderr, "usage: vt_ud " VT_PAIR_USAGE "\n");
-		return 2;
-	}
+	vt_pair_parse(&pair, argc, argv, NULL);
 	vt_pair_open(&pair, &da, &db);
 	memset(&r, 0, sizeof(r));
 	r.mtu = 128 << MIN(da->mtu, db->mtu);

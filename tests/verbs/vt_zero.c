@@ -6,7 +6,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,16 +211,8 @@ int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 120 };
 	struct rig r;
-	int c;
 
-	while ((c = getopt(argc, argv, VT_PAIR_OPTS)) != -1)
-		if (!vt_pair_arg(&pair, c, optarg))
-			pair.dev_a = NULL, optind = argc;
-	if (!pair.dev_a) {
-		fprintf(stderr, "usage: vt_zero " VT_PAIR_USAGE "\n");
-		return 2;
-	}
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	vt_pair_parse(&pair, argc, argv, NULL);
 	memset(&r, 0, sizeof(r));
 	vt_pair_open(&pair, &r.da, &r.db);
 	r.near = vt_alloc(r.da->pd, 64, 0, VT_ALL_ACCESS);
