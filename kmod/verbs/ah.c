@@ -25,7 +25,7 @@ int shca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct shca_av av;
 	int ret;
 
-	if (udata && udata->outlen < sizeof(resp))
+	if (udata && udata->outlen < shca_answer_min(shca_create_ah_resp, ah))
 		return -EINVAL;
 	ret = shca_av_from_attr(dev, init->ah_attr, &av);
 	if (ret)
@@ -38,7 +38,7 @@ int shca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		return 0;
 
 	resp.ah = ah->ah->number;
-	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	ret = shca_answer(udata, &resp, sizeof(resp));
 	if (ret)
 		shca_ah_destroy(dev, ah->ah);
 	return ret;

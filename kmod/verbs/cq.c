@@ -22,7 +22,7 @@ static int cq_answer(struct shca_cq *cq, struct ib_udata *udata)
 	};
 
 	shca_mmap_fill(cq->map, &resp.map);
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return shca_answer(udata, &resp, sizeof(resp));
 }
 
 /**
@@ -46,7 +46,8 @@ int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > SHCA_MAX_CQE)
 		return -EINVAL;
-	if (udata && udata->outlen < sizeof(struct shca_create_cq_resp))
+	if (udata &&
+	    udata->outlen < shca_answer_min(shca_create_cq_resp, entries))
 		return -EINVAL;
 
 	cq->dev = to_shca(ibcq->device);

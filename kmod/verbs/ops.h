@@ -50,6 +50,30 @@ static inline struct ib_ucontext *shca_udata_context(struct ib_udata *udata)
 	return &rdma_udata_to_drv_context(udata, struct shca_ucontext, ib)->ib;
 }
 
+/**
+ * shca_answer_min - bytes of a response that every provider has room for
+ * @type: the response
+ * @last: its last field of version 1 that has a meaning
+ */
+#define shca_answer_min(type, last)	offsetofend(struct type, last)
+
+/**
+ * shca_answer - copy a response to the process, as far as its provider knows it
+ * @udata: of the process
+ * @resp: the response
+ * @size: its bytes
+ *
+ * A provider may be older than the module and know less (docs/ABI.md); what it
+ * must have was checked with shca_answer_min() before anything was made.
+ *
+ * Return: 0 or -EFAULT.
+ */
+static inline int shca_answer(struct ib_udata *udata, const void *resp,
+			      size_t size)
+{
+	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
+}
+
 /* ops.c */
 extern const struct ib_device_ops shca_device_ops;
 

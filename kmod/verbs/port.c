@@ -14,6 +14,13 @@
 #include "device.h"
 #include "ops.h"
 
+/*
+ * Programs want an IEEE OUI here and some take 0 for a fault.  Nobody has sold
+ * us one, so it is locally administered (second bit of the first octet): 02,
+ * then "SH".  The GUIDs do not tell: they are those of the netdevs.
+ */
+#define SHCA_VENDOR_ID	0x025348
+
 #define SHCA_FW_MAJOR	0
 #define SHCA_FW_MINOR	1
 #define SHCA_FW_SUBMINOR	0
@@ -119,6 +126,7 @@ int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->fw_ver = (u64)SHCA_FW_MAJOR << 32 | SHCA_FW_MINOR << 16 |
 		       SHCA_FW_SUBMINOR;
 	attr->sys_image_guid = ib->node_guid;
+	attr->vendor_id = SHCA_VENDOR_ID;
 	attr->max_mr_size = SHCA_MAX_MR_BYTES;
 	attr->page_size_cap = GENMASK(31, PAGE_SHIFT);
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |

@@ -156,7 +156,7 @@ static int qp_answer(struct shca_qp *qp, const struct qp_layout *l,
 	};
 
 	shca_mmap_fill(qp->map, &resp.map);
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return shca_answer(udata, &resp, sizeof(resp));
 }
 
 /**
@@ -182,7 +182,8 @@ int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	ret = check_init(attr, udata);
 	if (ret)
 		return ret;
-	if (udata && udata->outlen < sizeof(struct shca_create_qp_resp))
+	if (udata &&
+	    udata->outlen < shca_answer_min(shca_create_qp_resp, rq_max_sge))
 		return -EINVAL;
 
 	qp = shca_qp_alloc(dev, attr->qp_type);

@@ -19,8 +19,7 @@ int shca_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata)
 		.max_inline = SHCA_MAX_INLINE,
 	};
 
-	return ib_copy_to_udata(udata, &resp,
-				min(sizeof(resp), udata->outlen));
+	return shca_answer(udata, &resp, sizeof(resp));
 }
 
 /**

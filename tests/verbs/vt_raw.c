@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * vt_raw: commands that no provider would give, written to the device's file.
+ *
+ *   answers    CREATE_CQ, _QP and _AH with room for less of the module's
+ *              response (an older provider) or for more (a newer one)
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shca_test.h"
+#include "softhca-abi.h"
+
+#define ROOM	256	/* bytes of a response, the most that is tried */
+
+/* Returns 0 or an errno. */
+static int command(struct vt_dev *dev, uint32_t number, void *cmd, size_t len,
+		   size_t out_len)
+{
+	struct ib_uverbs_cmd_hdr *hdr = cmd;
+
+	hdr->command = number;
+	hdr->in_words = len / 4;
+	hdr->out_words = out_len / 4;
+	return write(dev->ctx->cmd_fd, cmd, len) == (ssize_t)len ? 0 : errno;
+}
+
+/* One kind of object: how it is made, with @drv bytes for the module's answer */
+struct kind {
+	const char *name;
+	size_t core, full, least;
+	int (*create)(struct vt_dev *dev, uint8_t *resp, size_t drv);
+	int (*destroy)(struct vt_dev *dev, uint32_t handle);
+};
+
+static struct ibv_cq *some_cq;
+
+static int create_cq(struct vt_dev *dev, uint8_t *resp, size_t drv)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_cq core;
+	} cmd = {
+		.core = {
+			.response = (uintptr_t)resp, .cqe = 1,
+			.comp_channel = -1,
+		},
+	};
+
+	return command(dev, IB_USER_VERBS_CMD_CREATE_CQ, &cmd, sizeof(cmd),
+		       sizeof(struct ib_uverbs_create_cq_resp) + drv);
+}
+
+static int destroy_cq(struct vt_dev *dev, uint32_t handle)
+{
+	struct ib_uverbs_destroy_cq_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_destroy_cq core;
+	} cmd = {
+		.core = { .response = (uintptr_t)&resp, .cq_handle = handle },
+	};
+
+	return command(dev, IB_USER_VERBS_CMD_DESTROY_CQ, &cmd, sizeof(cmd),
+		       sizeof(resp));
+}
+
+static int create_qp(struct vt_dev *dev, uint8_t *resp, size_t drv)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_qp core;
+	} cmd = {
+		.core = {
+			.response = (uintptr_t)resp,
+			.pd_handle = dev->pd->handle,
+			.send_cq_handle = some_cq->handle,
+			.recv_cq_handle = some_cq->handle,
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+			.qp_type = IBV_QPT_RC,
+		},
+	};
+
+	return command(dev, IB_USER_VERBS_CMD_CREATE_QP, &cmd, sizeof(cmd),
+		       sizeof(struct ib_uverbs_create_qp_resp) + drv);
+}
+
+static int destroy_qp(struct vt_dev *dev, uint32_t handle)
+{
+	struct ib_uverbs_destroy_qp_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_destroy_qp core;
+	} cmd = {
+		.core = { .response = (uintptr_t)&resp, .qp_handle = handle },
+	};
+
+	return command(dev, IB_USER_VERBS_CMD_DESTROY_QP, &cmd, sizeof(cmd),
+		       sizeof(resp));
+}
+
+static int create_ah(struct vt_dev *dev, uint8_t *resp, size_t drv)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_create_ah core;
+	} cmd = {
+		.core = {
+			.response = (uintptr_t)resp,
+			.pd_handle = dev->pd->handle,
+			.attr = {
+				.is_global = 1, .port_num = 1,
+				.grh = {
+					.sgid_index = dev->gid_index,
+					.hop_limit = 1,
+				},
+			},
+		},
+	};
+
+	memcpy(cmd.core.attr.grh.dgid, dev->gid.raw, sizeof(dev->gid));
+	return command(dev, IB_USER_VERBS_CMD_CREATE_AH, &cmd, sizeof(cmd),
+		       sizeof(struct ib_uverbs_create_ah_resp) + drv);
+}
+
+static int destroy_ah(struct vt_dev *dev, uint32_t handle)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_destroy_ah core;
+	} cmd = { .core = { .ah_handle = handle } };
+
+	return command(dev, IB_USER_VERBS_CMD_DESTROY_AH, &cmd, sizeof(cmd), 0);
+}
+
+#define END(s, f) (offsetof(struct s, f) + sizeof(((struct s *)0)->f))
+
+/* @least is what the first version needed, for ever. */
+static const struct kind kinds[] = {
+	{ "CQ", sizeof(struct ib_uverbs_create_cq_resp),
+	  sizeof(struct shca_create_cq_resp), END(shca_create_cq_resp, entries),
+	  create_cq, destroy_cq },
+	{ "QP", sizeof(struct ib_uverbs_create_qp_resp),
+	  sizeof(struct shca_create_qp_resp),
+	  END(shca_create_qp_resp, rq_max_sge), create_qp, destroy_qp },
+	{ "AH", sizeof(struct ib_uverbs_create_ah_resp),
+	  sizeof(struct shca_create_ah_resp), END(shca_create_ah_resp, ah),
+	  create_ah, destroy_ah },
+};
+
+/* the handle is the first word of each response */
+static uint32_t handle_of(const uint8_t *resp)
+{
+	uint32_t handle;
+
+	memcpy(&handle, resp, sizeof(handle));
+	return handle;
+}
+
+static void answer(struct vt_dev *dev, const struct kind *k, size_t drv)
+{
+	size_t written = k->core + MIN(drv, k->full);
+	uint8_t resp[ROOM];
+	int rc;
+
+	vt_step("%s with %zu bytes for the module's response", k->name, drv);
+	memset(resp, VT_POISON, sizeof(resp));
+	rc = k->create(dev, resp, drv);
+	if (drv < k->least) {
+		require(rc == EINVAL, "%s", rc ? strerror(rc) : "was made");
+		return;
+	}
+	require(!rc, "%s", strerror(rc));
+	for (size_t i = k->core; i < k->core + k->least; i++)
+		if (resp[i] != VT_POISON)
+			goto filled;
+	fail("nothing was answered");
+filled:
+	vt_check_byte(resp + written, sizeof(resp) - written, VT_POISON,
+		      "behind the response");
+	rc = k->destroy(dev, handle_of(resp));
+	require(!rc, "destroy: %s", strerror(rc));
+}
+
+static void answers(struct vt_dev *dev)
+{
+	struct ibv_device_attr attr;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const struct kind *k = &kinds[i];
+
+		for (size_t drv = 0; drv <= k->full + 16; drv += 4)
+			answer(dev, k, drv);
+		printf("%s: %zu bytes suffice, %zu are known: ok\n", k->name,
+		       k->least, k->full);
+	}
+	require(!ibv_query_device(dev->ctx, &attr), "query_device");
+	require(attr.vendor_id, "vendor_id is 0");
+}
+
+int main(int argc, char **argv)
+{
+	struct vt_pair pair = { .seconds = 300 };
+	struct vt_dev *dev, *same;
+
+	vt_pair_parse(&pair, argc, argv, NULL);
+	require(optind + 1 == argc, "answers?");
+	vt_pair_open(&pair, &dev, &same);
+	some_cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
+	require(some_cq, "create_cq: %m");
+	if (!strcmp(argv[optind], "answers"))
+		answers(dev);
+	else
+		fail("no such test: %s", argv[optind]);
+	printf("vt_raw %s: ok\n", argv[optind]);
+	return 0;
+}
