@@ -41,6 +41,8 @@ struct shca_qp;
  * @mrs: memory regions by index (key >> 8); lookups under RCU
  * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
  *	interrupts off, because verbs create and destroy AHs in any context
+ * @qps: QPs that exist, SHCA_MAX_QP at the most
+ * @cqs: CQs that exist, SHCA_MAX_CQ at the most
  * @gsi: QP1 of the port, under RCU; written by create_qp and destroy_qp
  * @attached: what fabric/ adds to it is there (verbs/device.c)
  * @announced: listeners were told that it exists, and it is in the list; under
@@ -65,6 +67,8 @@ struct shca_dev {
 	struct shca_pma *pma;
 	struct xarray mrs;
 	struct xarray ahs;
+	atomic_t qps;
+	atomic_t cqs;
 	struct shca_qp __rcu *gsi;
 	bool attached;
 	bool announced;

@@ -4,7 +4,7 @@
 #define _SHCA_LIMITS_H
 
 enum {
-	SHCA_MAX_QP		= 65536,
+	SHCA_MAX_QP		= 32768,
 	SHCA_MAX_QP_WR		= 16384,
 	SHCA_MAX_SGE		= 16,	/* IPoIB's connected mode wants 16 */
 	SHCA_MAX_INLINE		= 512,	/* bytes */

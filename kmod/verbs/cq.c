@@ -32,7 +32,8 @@ static int cq_answer(struct shca_cq *cq, struct ib_udata *udata)
  * @udata: of a process: answered with struct shca_create_cq_resp
  *
  * Context: process, may sleep.
- * Return: 0, -EOPNOTSUPP (flags), -EINVAL (size), -ENOMEM or -EFAULT.
+ * Return: 0, -EOPNOTSUPP (flags), -EINVAL (size), -ENOMEM (or as many as there
+ * may be) or -EFAULT.
  */
 int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		   struct ib_udata *udata)
@@ -51,12 +52,16 @@ int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 
 	cq->dev = to_shca(ibcq->device);
+	if (!atomic_add_unless(&cq->dev->cqs, 1, SHCA_MAX_CQ))
+		return -ENOMEM;
 	cq->user = udata;
 	cq->entries = roundup_pow_of_two(attr->cqe + 1);
 	size = sizeof(*cq->hdr) + (size_t)cq->entries * sizeof(*cq->cqe);
 	cq->map = shca_mmap_alloc(ctx, size);
-	if (IS_ERR(cq->map))
-		return PTR_ERR(cq->map);
+	if (IS_ERR(cq->map)) {
+		ret = PTR_ERR(cq->map);
+		goto uncount;
+	}
 	cq->hdr = cq->map->mem;
 	cq->cqe = (struct shca_cqe *)(cq->hdr + 1);
 	ibcq->cqe = cq->entries - 1;
@@ -77,6 +82,8 @@ int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 release_map:
 	shca_mmap_release(cq->map);
+uncount:
+	atomic_dec(&cq->dev->cqs);
 	return ret;
 }
 
@@ -111,6 +118,7 @@ int shca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	shca_cq_quiesce(cq);
 	shca_mmap_release(cq->map);
 	kvfree(cq->qp);
+	atomic_dec(&cq->dev->cqs);
 	return 0;
 }
 

@@ -167,7 +167,7 @@ static int qp_answer(struct shca_qp *qp, const struct qp_layout *l,
  *
  * Context: process, may sleep.
  * Return: 0, -EOPNOTSUPP (type, flags, SRQ), -EINVAL (capacities), -EPERM,
- * -ENOMEM, -EBUSY or -EFAULT.
+ * -ENOMEM (or as many as there may be), -EBUSY or -EFAULT.
  */
 int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		   struct ib_udata *udata)
@@ -186,9 +186,13 @@ int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	    udata->outlen < shca_answer_min(shca_create_qp_resp, rq_max_sge))
 		return -EINVAL;
 
-	qp = shca_qp_alloc(dev, attr->qp_type);
-	if (!qp)
+	if (!atomic_add_unless(&dev->qps, 1, SHCA_MAX_QP))
 		return -ENOMEM;
+	qp = shca_qp_alloc(dev, attr->qp_type);
+	if (!qp) {
+		ret = -ENOMEM;
+		goto uncount;
+	}
 	qp->ib = ibqp;
 	qp->pd = to_shca_pd(ibqp->pd);
 	qp->user = udata;
@@ -233,6 +237,8 @@ free_rings:
 	mutex_unlock(&qp->mod);
 put_qp:
 	shca_qp_put(qp);
+uncount:
+	atomic_dec(&dev->qps);
 	return ret;
 }
 
@@ -295,5 +301,6 @@ int shca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	free_rings(qp);
 	mutex_unlock(&qp->mod);
 	shca_qp_put(qp);
+	atomic_dec(&to_shca(ibqp->device)->qps);
 	return 0;
 }

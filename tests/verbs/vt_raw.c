@@ -4,6 +4,7 @@
  *
  *   answers    CREATE_CQ, _QP and _AH with room for less of the module's
  *              response (an older provider) or for more (a newer one)
+ *   limits     as many CQs and QPs as query_device says, and not one more
  */
 #include <errno.h>
 #include <getopt.h>
@@ -204,18 +205,59 @@ static void answers(struct vt_dev *dev)
 	require(attr.vendor_id, "vendor_id is 0");
 }
 
+/* ib_core and its clients have a few of their own. */
+#define OTHERS	8
+
+static void limit(struct vt_dev *dev, const struct kind *k, unsigned int max)
+{
+	uint8_t resp[ROOM];
+	unsigned int n = 0;
+	int rc;
+
+	vt_step("%u %ss", max, k->name);
+	while (n <= max) {
+		rc = k->create(dev, resp, k->full);
+		if (rc)
+			break;
+		n++;
+	}
+	require(n <= max, "%u %ss, and the device has %u", n, k->name, max);
+	require(rc == ENOMEM, "after %u %ss: %s", n, k->name, strerror(rc));
+	require(n + OTHERS > max, "only %u of %u %ss", n, max, k->name);
+	/* the last one's handle is still in @resp: a failure wrote nothing */
+	rc = k->destroy(dev, handle_of(resp));
+	require(!rc, "destroy: %s", strerror(rc));
+	rc = k->create(dev, resp, k->full);
+	require(!rc, "one for one that is gone: %s", strerror(rc));
+	rc = k->create(dev, resp, k->full);
+	require(rc == ENOMEM, "once more past the limit: %s", strerror(rc));
+	printf("%s: %u and not one more: ok\n", k->name, n);
+}
+
+static void limits(struct vt_dev *dev)
+{
+	struct ibv_device_attr attr;
+
+	require(!ibv_query_device(dev->ctx, &attr), "query_device");
+	limit(dev, &kinds[0], attr.max_cq);
+	limit(dev, &kinds[1], attr.max_qp);
+	/* All go with the process, or rather its file. */
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 300 };
 	struct vt_dev *dev, *same;
 
 	vt_pair_parse(&pair, argc, argv, NULL);
-	require(optind + 1 == argc, "answers?");
+	require(optind + 1 == argc, "answers or limits?");
 	vt_pair_open(&pair, &dev, &same);
 	some_cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
 	require(some_cq, "create_cq: %m");
 	if (!strcmp(argv[optind], "answers"))
 		answers(dev);
+	else if (!strcmp(argv[optind], "limits"))
+		limits(dev);
 	else
 		fail("no such test: %s", argv[optind]);
 	printf("vt_raw %s: ok\n", argv[optind]);
