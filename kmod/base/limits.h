@@ -25,7 +25,7 @@ enum {
 	/* Packets and references to memory of one burst (link/link.h) */
 	SHCA_BURST_MAX		= 32,
 	SHCA_BURST_REFS		= 96,
-	SHCA_BURST_MRS		= 8,
+	SHCA_BURST_MRS		= SHCA_MAX_SGE,
 
 	SHCA_WINDOW_LIMIT	= 1024,	/* packets in flight, whatever is set */
 

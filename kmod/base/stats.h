@@ -19,6 +19,7 @@
 	x(tx_bytes_copied)			\
 	x(rx_bytes_copied)			\
 	x(local_bytes_copied)			\
+	x(local_packets)			\
 	x(tx_retransmits)			\
 	x(tx_local_drops)			\
 	x(tx_no_route)				\

@@ -23,13 +23,19 @@ struct shca_pma {
 	struct shca_pma_values base;
 };
 
+/*
+ * What goes from one QP of the device to another counts both ways, as it does
+ * when it takes the wire: the payload (there are no headers) and the PSNs used.
+ */
 static void pma_read(struct shca_dev *dev, struct shca_pma_values *now)
 {
 #define SUM(name) shca_stats_sum(dev->stats, SHCA_STAT_##name)
-	now->v[SHCA_PMA_XMIT_DATA] = SUM(tx_bytes) / 4;
-	now->v[SHCA_PMA_RCV_DATA] = SUM(rx_bytes) / 4;
-	now->v[SHCA_PMA_UNI_XMIT] = SUM(tx_packets);
-	now->v[SHCA_PMA_UNI_RCV] = SUM(rx_packets);
+	u64 bytes = SUM(local_bytes_copied), packets = SUM(local_packets);
+
+	now->v[SHCA_PMA_XMIT_DATA] = (SUM(tx_bytes) + bytes) / 4;
+	now->v[SHCA_PMA_RCV_DATA] = (SUM(rx_bytes) + bytes) / 4;
+	now->v[SHCA_PMA_UNI_XMIT] = SUM(tx_packets) + packets;
+	now->v[SHCA_PMA_UNI_RCV] = SUM(rx_packets) + packets;
 	now->v[SHCA_PMA_RCV_ERRORS] = SUM(rx_drop_malformed) +
 				      SUM(rx_drop_icrc);
 	now->v[SHCA_PMA_XMIT_DISCARDS] = SUM(tx_local_drops);

@@ -23,6 +23,8 @@ struct shca_dev;
 struct shca_mr;
 struct shca_qp;
 
+#define SHCA_GRH_LEN	40	/* bytes in front of a datagram's payload */
+
 /**
  * struct shca_tx_pkt - a packet to send
  * @hdr: BTH (with its pad count) and extension headers, ready for the wire
@@ -111,9 +113,13 @@ static inline const struct shca_bth *shca_rx_bth(const struct sk_buff *skb)
  *	larger than the path's MTU, or what a firewall says); @sent then says
  *	how many of them, from the first on, were handed over: the link stops at
  *	the first loss. A loss is the transport's to recover.
- * @fill_grh: for a datagram: the 40 bytes that precede the payload, and the
- *	path fields of its CQE (wc_flags, slid, sl, network_hdr_type, smac,
- *	vlan_id, dlid_path_bits, pkey_index, port_num)
+ * @fill_grh: for a datagram: the SHCA_GRH_LEN bytes that precede the payload,
+ *	and the path fields of its CQE (wc_flags, slid, sl, network_hdr_type,
+ *	smac, vlan_id, dlid_path_bits, pkey_index, port_num)
+ * @leads_back: whether the destination of an AV is an address of the device
+ *	itself; NULL if GIDs do not tell, then there is no local path
+ * @local_grh: as @fill_grh, for a datagram that becomes no packet: what it
+ *	would have had, @len bytes from BTH to ICRC
  */
 struct shca_link_ops {
 	const char *name;
@@ -121,8 +127,11 @@ struct shca_link_ops {
 	void (*close)(struct shca_dev *dev);
 	int (*xmit)(struct shca_dev *dev, struct shca_flow *flow,
 		    struct shca_burst *b, unsigned int *sent);
-	void (*fill_grh)(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
-			 struct shca_cqe *cqe);
+	void (*fill_grh)(struct shca_dev *dev, struct sk_buff *skb,
+			 u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
+	bool (*leads_back)(struct shca_dev *dev, const struct shca_av *av);
+	void (*local_grh)(struct shca_flow *flow, u32 len,
+			  u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
 };
 
 extern const struct shca_link_ops shca_roce_ops;

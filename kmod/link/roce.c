@@ -4,7 +4,8 @@
  *
  * This file owns the life of the link as a whole, which is the module's.  Its
  * parts: roce_sock.c (namespaces, sockets, devices), roce_route.c, roce_tx.c,
- * roce_rx.c, crc.c.
+ * roce_rx.c,
+ * roce_local.c, crc.c.
  */
 #include "roce.h"
 
@@ -14,6 +15,8 @@ const struct shca_link_ops shca_roce_ops = {
 	.close		= shca_roce_close,
 	.xmit		= shca_roce_xmit,
 	.fill_grh	= shca_roce_fill_grh,
+	.leads_back	= shca_roce_leads_back,
+	.local_grh	= shca_roce_local_grh,
 };
 
 /**

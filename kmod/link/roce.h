@@ -10,6 +10,8 @@
 #include "link.h"
 
 struct dst_entry;
+struct iphdr;
+struct ipv6hdr;
 struct sock;
 struct socket;
 
@@ -49,13 +51,22 @@ void shca_roce_close(struct shca_dev *dev);
 struct dst_entry *shca_roce_route(struct net *net, struct shca_flow *flow);
 
 /* roce_tx.c */
+void shca_roce_ipv4(struct iphdr *ip, struct shca_flow *flow, u32 udp_len);
+void shca_roce_ipv6(struct ipv6hdr *ip, const struct shca_av *av, u32 udp_len);
 int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,
 		   struct shca_burst *b, unsigned int *sent);
 
 /* roce_rx.c */
 void shca_roce_rx_init(shca_receive_fn *receive);
 int shca_roce_encap_rcv(struct sock *sk, struct sk_buff *skb);
-void shca_roce_fill_grh(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
-			struct shca_cqe *cqe);
+void shca_roce_fill_grh(struct shca_dev *dev, struct sk_buff *skb,
+			u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
+bool shca_roce_has_gid(struct shca_dev *dev, const union ib_gid *gid,
+		       struct net_device *ndev);
+
+/* roce_local.c */
+bool shca_roce_leads_back(struct shca_dev *dev, const struct shca_av *av);
+void shca_roce_local_grh(struct shca_flow *flow, u32 len,
+			 u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
 
 #endif /* _SHCA_LINK_ROCE_H */

@@ -176,8 +176,16 @@ static void roce_scope_of(struct net *net, const struct sk_buff *skb,
 		s->ndev[s->n++] = master;
 }
 
-static bool roce_has_gid(struct shca_dev *dev, const union ib_gid *gid,
-			 struct net_device *ndev)
+/**
+ * shca_roce_has_gid - is it a GID of the device?
+ * @dev: the device, registered
+ * @gid: the GID
+ * @ndev: the netdev it must belong to, or NULL
+ *
+ * Context: any.
+ */
+bool shca_roce_has_gid(struct shca_dev *dev, const union ib_gid *gid,
+		       struct net_device *ndev)
 {
 	const struct ib_gid_attr *attr;
 
@@ -197,10 +205,10 @@ static bool roce_is_ours(struct shca_dev *dev, struct net *net,
 	int i;
 
 	if (!roce_link_local(&p->daddr))
-		return roce_has_gid(dev, &p->daddr, NULL);
+		return shca_roce_has_gid(dev, &p->daddr, NULL);
 	roce_scope_of(net, skb, &s);
 	for (i = 0; i < s.n; i++)
-		if (roce_has_gid(dev, &p->daddr, s.ndev[i]))
+		if (shca_roce_has_gid(dev, &p->daddr, s.ndev[i]))
 			return true;
 	return false;
 }
@@ -425,19 +433,19 @@ int shca_roce_encap_rcv(struct sock *sk, struct sk_buff *skb)
  * shca_roce_fill_grh - describe the path a datagram came by
  * @dev: the device
  * @skb: as handed to the transport
- * @grh: 40 bytes: an IPv6 header, or 20 bytes of zero and an IPv4 header
+ * @grh: an IPv6 header, or 20 bytes of zero and an IPv4 header
  * @cqe: its path fields are filled in; wc_flags are added to
  *
  * Context: any.
  */
-void shca_roce_fill_grh(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
-			struct shca_cqe *cqe)
+void shca_roce_fill_grh(struct shca_dev *dev, struct sk_buff *skb,
+			u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe)
 {
 	const struct shca_rx *rx = shca_rx(skb);
 
 	if (skb->protocol == htons(ETH_P_IP)) {
-		memset(grh, 0, 40 - SHCA_IPV4_LEN);
-		memcpy(grh + 40 - SHCA_IPV4_LEN, skb_network_header(skb),
+		memset(grh, 0, SHCA_GRH_LEN - SHCA_IPV4_LEN);
+		memcpy(grh + SHCA_GRH_LEN - SHCA_IPV4_LEN, skb_network_header(skb),
 		       SHCA_IPV4_LEN);
 		cqe->network_hdr_type = RDMA_NETWORK_IPV4;
 	} else {

@@ -53,10 +53,15 @@ static bool may_refer(const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
 	return true;
 }
 
-static void put_ipv4(struct sk_buff *skb, struct shca_flow *flow, u32 udp_len)
+/**
+ * shca_roce_ipv4 - the IPv4 header of a packet, but for its checksum
+ * @ip: filled in
+ * @flow: where to; counts its packets
+ * @udp_len: bytes from the UDP header on
+ */
+void shca_roce_ipv4(struct iphdr *ip, struct shca_flow *flow, u32 udp_len)
 {
 	const struct shca_av *av = &flow->av;
-	struct iphdr *ip = skb_put(skb, sizeof(*ip));
 
 	ip->version = 4;
 	ip->ihl = 5;
@@ -66,24 +71,25 @@ static void put_ipv4(struct sk_buff *skb, struct shca_flow *flow, u32 udp_len)
 	ip->frag_off = htons(IP_DF);
 	ip->ttl = av->hop_limit;
 	ip->protocol = IPPROTO_UDP;
-	ip->check = 0;		/* by ip_local_out() */
+	ip->check = 0;
 	memcpy(&ip->saddr, av->sgid.raw + 12, 4);
 	memcpy(&ip->daddr, av->dgid.raw + 12, 4);
-	skb->protocol = htons(ETH_P_IP);
 }
 
-static void put_ipv6(struct sk_buff *skb, struct shca_flow *flow, u32 udp_len)
+/**
+ * shca_roce_ipv6 - the IPv6 header of a packet
+ * @ip: filled in
+ * @av: where to
+ * @udp_len: bytes from the UDP header on
+ */
+void shca_roce_ipv6(struct ipv6hdr *ip, const struct shca_av *av, u32 udp_len)
 {
-	const struct shca_av *av = &flow->av;
-	struct ipv6hdr *ip = skb_put(skb, sizeof(*ip));
-
 	ip6_flow_hdr(ip, av->tclass, htonl(av->flow_label));
 	ip->payload_len = htons(udp_len);
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = av->hop_limit;
 	memcpy(&ip->saddr, av->sgid.raw, sizeof(ip->saddr));
 	memcpy(&ip->daddr, av->dgid.raw, sizeof(ip->daddr));
-	skb->protocol = htons(ETH_P_IPV6);
 }
 
 /* Put IP, UDP, BTH and extension headers; returns the ICRC's state. */
@@ -94,10 +100,14 @@ static u32 put_headers(struct sk_buff *skb, struct shca_flow *flow,
 	u8 *hdr;
 
 	skb_reset_network_header(skb);
-	if (flow->av.ipv4)
-		put_ipv4(skb, flow, udp_len);
-	else
-		put_ipv6(skb, flow, udp_len);
+	if (flow->av.ipv4) {
+		/* ip_local_out() adds the checksum. */
+		shca_roce_ipv4(skb_put(skb, SHCA_IPV4_LEN), flow, udp_len);
+		skb->protocol = htons(ETH_P_IP);
+	} else {
+		shca_roce_ipv6(skb_put(skb, SHCA_IPV6_LEN), &flow->av, udp_len);
+		skb->protocol = htons(ETH_P_IPV6);
+	}
 
 	skb_set_transport_header(skb, skb->len);
 	udp = skb_put(skb, sizeof(*udp));

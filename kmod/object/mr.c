@@ -12,6 +12,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include <rdma/ib_umem.h>
+
 #include "../base/device.h"
 #include "mr.h"
 
@@ -133,6 +135,36 @@ int shca_mr_check(const struct shca_mr *mr, const struct shca_pd *pd,
 	if (addr < mr->iova || end > mr->iova + (mr->length - 1))
 		return -ERANGE;
 	return 0;
+}
+
+/* Where a byte lies in the address space that its region was registered in */
+static u64 mr_home(const struct shca_mr *mr, u64 addr)
+{
+	return mr->umem ? mr->umem->address + (addr - mr->iova) : addr;
+}
+
+/**
+ * shca_mr_below - does a range reach into another that begins above it?
+ * @a: region of the one
+ * @addr_a: its first byte
+ * @b: region of the other
+ * @addr_b: its first byte
+ * @len: bytes of each; of a range that fails shca_mr_check() the answer means
+ *	nothing
+ *
+ * Memory that is mapped twice is not recognized as the same.
+ *
+ * Context: any.
+ */
+bool shca_mr_below(const struct shca_mr *a, u64 addr_a,
+		   const struct shca_mr *b, u64 addr_b, u64 len)
+{
+	u64 from = mr_home(a, addr_a), to = mr_home(b, addr_b);
+
+	if ((a->umem ? a->umem->owning_mm : NULL) !=
+	    (b->umem ? b->umem->owning_mm : NULL))
+		return false;
+	return from < to && to - from < len;
 }
 
 /**

@@ -77,6 +77,8 @@ struct shca_mr *shca_mr_get(struct shca_dev *dev, u32 key);
 void shca_mr_put(struct shca_mr *mr);
 int shca_mr_check(const struct shca_mr *mr, const struct shca_pd *pd,
 		  int access, u64 addr, u64 len);
+bool shca_mr_below(const struct shca_mr *a, u64 addr_a,
+		   const struct shca_mr *b, u64 addr_b, u64 len);
 int shca_mr_refs(const struct shca_mr *mr, u64 addr, u32 len,
 		 struct shca_ref *ref, int max);
 

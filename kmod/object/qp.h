@@ -76,6 +76,18 @@ struct shca_swqe {
 };
 
 /**
+ * struct shca_local - the WQE at sq.cur, being executed on the local path
+ * @active: it was admitted by the responder
+ * @down: it is copied from its end to its start, since it overlaps itself
+ * @moved: bytes copied so far
+ */
+struct shca_local {
+	bool active;
+	bool down;
+	u32 moved;
+};
+
+/**
  * struct shca_sq - requester side; belongs to the owner of @run
  * @run: the runner; its inbox holds acknowledges and READ responses
  * @ring: the SQ shared with the poster
@@ -103,6 +115,7 @@ struct shca_swqe {
  * @rnr_retries: left of rnr_retry; 7 at start means without end
  * @wait: nothing is sent until the timer fires: the peer asked for it (RNR), or
  *	the network had no room
+ * @local: a message under way on the local path
  * @gap_psn: PSN from which a gap in the responses was asked for again
  * @gap_time: jiffies when
  * @gap_seen: both are valid
@@ -144,6 +157,7 @@ struct shca_sq {
 	u8 backoff;
 	u8 rnr_retries;
 	bool wait;
+	struct shca_local local;
 	u32 gap_psn;
 	unsigned long gap_time;
 	bool gap_seen;
@@ -216,6 +230,8 @@ struct shca_read {
  * @comm_est: IB_EVENT_COMM_EST was raised
  * @ack_due: an acknowledge is to be sent
  * @read: a READ being answered, before anything else
+ * @parked: bit 0: the requester of the peer, on the same device, found the seat
+ *	taken and wants to be kicked; atomic
  * @min_rnr_timer: code that a RNR NAK carries
  * @flow: route to the peer
  * @burst: packets being put together
@@ -244,6 +260,7 @@ struct shca_rq {
 	bool comm_est;
 	bool ack_due;
 	struct shca_read read;
+	unsigned long parked;
 	u8 min_rnr_timer;
 
 	struct shca_flow flow;

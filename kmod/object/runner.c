@@ -167,7 +167,7 @@ bool shca_runner_closed(const struct shca_runner *r)
 	return atomic_read(&r->state) & SHCA_RUN_CLOSED;
 }
 
-static bool runner_try_own(struct shca_runner *r)
+static bool runner_wait_own(struct shca_runner *r)
 {
 	int old = atomic_read(&r->state), new;
 
@@ -190,17 +190,43 @@ static bool runner_try_own(struct shca_runner *r)
 void shca_runner_own(struct shca_runner *r)
 {
 	might_sleep();
-	wait_var_event(&r->state, runner_try_own(r));
+	wait_var_event(&r->state, runner_wait_own(r));
 	runner_acquire(r, false);
 }
 
 /**
- * shca_runner_disown - leave the seat taken by shca_runner_own()
+ * shca_runner_try_own - take the seat if it is free, to do the owner's work
+ * @r: the runner
+ *
+ * Never waits, so it is allowed while another runner is owned.
+ *
+ * Context: process or softirq.
+ * Return: 0; -ESHUTDOWN (closed); or -EBUSY: somebody else owns it and will
+ * take one more turn, as if kicked.
+ */
+int shca_runner_try_own(struct shca_runner *r)
+{
+	int old = atomic_read(&r->state), new;
+
+	do {
+		if (old & SHCA_RUN_CLOSED)
+			return -ESHUTDOWN;
+		new = old & SHCA_RUN_OWNED ? old | SHCA_RUN_KICKED :
+					     old | SHCA_RUN_OWNED;
+	} while (!atomic_try_cmpxchg(&r->state, &old, new));
+	if (old & SHCA_RUN_OWNED)
+		return -EBUSY;
+	runner_acquire(r, true);
+	return 0;
+}
+
+/**
+ * shca_runner_disown - leave the seat taken by own() or try_own()
  * @r: the runner
  *
  * Kicks that came meanwhile are answered by work.
  *
- * Context: process.
+ * Context: process or softirq.
  */
 void shca_runner_disown(struct shca_runner *r)
 {

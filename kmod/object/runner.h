@@ -74,6 +74,7 @@ void shca_runner_kick(struct shca_runner *r, enum shca_ctx ctx);
 bool shca_runner_deliver(struct shca_runner *r, struct sk_buff *skb);
 bool shca_runner_closed(const struct shca_runner *r);
 void shca_runner_own(struct shca_runner *r);
+int shca_runner_try_own(struct shca_runner *r);
 void shca_runner_disown(struct shca_runner *r);
 void shca_runner_close(struct shca_runner *r);
 void shca_runner_reopen(struct shca_runner *r);

@@ -26,7 +26,8 @@ struct shca_burst *shca_burst_alloc(void)
  *
  * A packet needs a reference for each SGE and each page it touches: the most is
  * one an SGE and two page ends within 4096 bytes. Of regions it needs one an
- * SGE, which is found out when it is added.
+ * SGE, so a burst may be full of those before; that is found out when it is
+ * added.
  */
 bool shca_burst_room(const struct shca_burst *b, u32 limit)
 {
@@ -103,7 +104,7 @@ static int burst_key(struct shca_burst *b, struct shca_qp *qp, u32 key,
  * @len: bytes
  *
  * Return: 0; -EAGAIN if the burst must be sent first; -ENOENT, -EPERM or
- * -ERANGE if the memory may not be read. On error the packet is taken back.
+ * -ERANGE if the memory may not be used. On error the packet is taken back.
  */
 int shca_burst_key(struct shca_burst *b, struct shca_qp *qp, u32 key,
 		   int access, u64 addr, u32 len)
@@ -121,16 +122,17 @@ int shca_burst_key(struct shca_burst *b, struct shca_qp *qp, u32 key,
  * @qp: whose protection domain counts
  * @sge: the buffers
  * @nsge: how many
+ * @access: IB_ACCESS_* needed; 0 for reading
  * @offset: bytes of them to skip
- * @len: bytes
+ * @len: bytes; the payload is shorter if the buffers are
  *
- * Return: as shca_burst_key(). -EAGAIN on an empty burst can not be: the number
- * of SGEs is bounded, but that of regions may be too large, then -E2BIG.
+ * Return: as shca_burst_key(). -EAGAIN on an empty burst can not be: it has
+ * room for the regions of as many SGEs as a WQE may have.
  */
 int shca_burst_sges(struct shca_burst *b, struct shca_qp *qp,
-		    const struct shca_sge *sge, u32 nsge, u32 offset, u32 len)
+		    const struct shca_sge *sge, u32 nsge, int access,
+		    u32 offset, u32 len)
 {
-	bool alone = b->n == 1;
 	u32 i;
 	int ret = 0;
 
@@ -142,8 +144,8 @@ int shca_burst_sges(struct shca_burst *b, struct shca_qp *qp,
 			continue;
 		}
 		part = min(sge[i].length - offset, len);
-		ret = burst_key(b, qp, sge[i].lkey, 0, sge[i].addr + offset,
-				part);
+		ret = burst_key(b, qp, sge[i].lkey, access,
+				sge[i].addr + offset, part);
 		if (ret)
 			break;
 		len -= part;
@@ -151,7 +153,7 @@ int shca_burst_sges(struct shca_burst *b, struct shca_qp *qp,
 	}
 	if (ret)
 		burst_take_back(b);
-	return ret == -EAGAIN && alone ? -E2BIG : ret;
+	return ret;
 }
 
 /** shca_burst_bytes - payload from memory of our own, which the link copies */

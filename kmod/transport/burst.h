@@ -12,7 +12,8 @@ struct shca_burst *shca_burst_alloc(void);
 struct shca_tx_pkt *shca_burst_pkt(struct shca_burst *b, u8 hdr_len);
 bool shca_burst_room(const struct shca_burst *b, u32 limit);
 int shca_burst_sges(struct shca_burst *b, struct shca_qp *qp,
-		    const struct shca_sge *sge, u32 nsge, u32 offset, u32 len);
+		    const struct shca_sge *sge, u32 nsge, int access,
+		    u32 offset, u32 len);
 int shca_burst_key(struct shca_burst *b, struct shca_qp *qp, u32 key,
 		   int access, u64 addr, u32 len);
 void shca_burst_bytes(struct shca_burst *b, const void *data, u32 len);

@@ -54,8 +54,16 @@ void shca_sq_arm_ack(struct shca_qp *qp)
 		shca_sq_arm(qp, sq->timeout << min_t(u8, sq->backoff, 2));
 }
 
-static void sq_fail(struct shca_qp *qp, u32 status, u32 reason, u32 opcode,
-		    u32 psn)
+/**
+ * shca_sq_fail - end the QP by its oldest WQE
+ * @qp: the QP
+ * @status: that the WQE completes with; those behind it are flushed
+ * @reason: SOFTHCA_ERROR_REASON_*
+ * @opcode: as of shca_qp_error()
+ * @psn: the same
+ */
+void shca_sq_fail(struct shca_qp *qp, u32 status, u32 reason, u32 opcode,
+		  u32 psn)
 {
 	struct shca_sq *sq = &qp->sq;
 	struct shca_swqe *s;
@@ -102,7 +110,8 @@ void shca_sq_rewind(struct shca_qp *qp, u32 psn)
 					SHCA_MAX_RD_ATOMIC], psn) >= 0)
 		sq->rd_out--;
 	sq->psn = psn;
-	sq->unacked_req = 0;
+	/* Whether the one before asked for an ACK is forgotten. */
+	sq->unacked_req = psn != sq->una;
 }
 
 /* Go back to una. */
@@ -115,11 +124,8 @@ static void go_back(struct shca_qp *qp)
 		shca_sq_arm_ack(qp);
 }
 
-/**
- * shca_completer_retire - complete the WQEs that are acknowledged in full
- * @qp: the QP
- */
-void shca_completer_retire(struct shca_qp *qp)
+/* Complete the WQEs that are acknowledged in full. */
+static void retire(struct shca_qp *qp)
 {
 	struct shca_sq *sq = &qp->sq;
 
@@ -138,8 +144,12 @@ void shca_completer_retire(struct shca_qp *qp)
 	}
 }
 
-/* All before @una is acknowledged. */
-static void advance(struct shca_qp *qp, u32 una)
+/**
+ * shca_completer_acked - all before a PSN is acknowledged
+ * @qp: the QP
+ * @una: the PSN, not past any that was sent
+ */
+void shca_completer_acked(struct shca_qp *qp, u32 una)
 {
 	struct shca_sq *sq = &qp->sq;
 
@@ -173,7 +183,7 @@ static void advance(struct shca_qp *qp, u32 una)
 		if (s->sent == s->packets)
 			sq->cur++;
 	}
-	shca_completer_retire(qp);
+	retire(qp);
 	if (sq->una == sq->psn) {
 		if (!sq->wait)
 			timer_delete(&sq->timer);
@@ -215,7 +225,7 @@ static void gap(struct shca_qp *qp, u32 psn)
 	struct shca_sq *sq = &qp->sq;
 
 	shca_count(qp->dev, rx_out_of_sequence);
-	advance(qp, psn);
+	shca_completer_acked(qp, psn);
 	if (sq->gap_seen && sq->gap_psn == psn &&
 	    time_before(jiffies, sq->gap_time + 2))
 		return;
@@ -235,7 +245,7 @@ static bool acked_before(struct shca_qp *qp, u32 psn)
 		gap(qp, missing);
 		return false;
 	}
-	advance(qp, psn);
+	shca_completer_acked(qp, psn);
 	return true;
 }
 
@@ -252,9 +262,9 @@ static void receive_rnr(struct shca_qp *qp, u32 psn, u8 code)
 	if (qp->attr.rnr_retry != 7) {
 		if (!sq->rnr_retries) {
 			shca_count(qp->dev, rnr_retry_exceeded);
-			sq_fail(qp, IB_WC_RNR_RETRY_EXC_ERR,
-				SOFTHCA_ERROR_REASON_RNR_RETRY_EXCEEDED,
-				SHCA_OP_ACK, psn);
+			shca_sq_fail(qp, IB_WC_RNR_RETRY_EXC_ERR,
+				     SOFTHCA_ERROR_REASON_RNR_RETRY_EXCEEDED,
+				     SHCA_OP_ACK, psn);
 			return;
 		}
 		sq->rnr_retries--;
@@ -293,10 +303,16 @@ static void receive_nak(struct shca_qp *qp, u32 psn, u8 code)
 		shca_count(qp->dev, rx_bad_response);
 		return;
 	}
-	sq_fail(qp, fatal[code].status, fatal[code].reason, SHCA_OP_ACK, psn);
+	shca_sq_fail(qp, fatal[code].status, fatal[code].reason, SHCA_OP_ACK, psn);
 }
 
-static void receive_ack(struct shca_qp *qp, u32 psn, u8 syndrome)
+/**
+ * shca_completer_answer - what the responder says to a request
+ * @qp: the QP
+ * @psn: of the request
+ * @syndrome: of the AETH
+ */
+void shca_completer_answer(struct shca_qp *qp, u32 psn, u8 syndrome)
 {
 	u8 value = syndrome & SHCA_AETH_VALUE_MASK;
 
@@ -360,26 +376,26 @@ static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
 		gap(qp, missing);
 		return;
 	}
-	advance(qp, rx->psn);
+	shca_completer_acked(qp, rx->psn);
 
 	offset = shca_psn_diff(rx->psn, s->first_psn) * qp->mtu;
 	if (rx->payload != min(s->length - offset, qp->mtu)) {
 		shca_count(qp->dev, rx_bad_response);
-		sq_fail(qp, IB_WC_BAD_RESP_ERR,
-			SOFTHCA_ERROR_REASON_BAD_RESPONSE, rx->opcode,
-			rx->psn);
+		shca_sq_fail(qp, IB_WC_BAD_RESP_ERR,
+			     SOFTHCA_ERROR_REASON_BAD_RESPONSE, rx->opcode,
+			     rx->psn);
 		return;
 	}
 	ret = shca_copy_to_sges(qp->dev, qp->pd, s->wqe.sge, s->wqe.num_sge,
 				offset, &src);
 	if (ret) {
-		sq_fail(qp, IB_WC_LOC_PROT_ERR,
-			SOFTHCA_ERROR_REASON_LOCAL_PROTECTION, rx->opcode,
-			rx->psn);
+		shca_sq_fail(qp, IB_WC_LOC_PROT_ERR,
+			     SOFTHCA_ERROR_REASON_LOCAL_PROTECTION, rx->opcode,
+			     rx->psn);
 		return;
 	}
 	sq->rx_bytes += rx->payload;
-	advance(qp, shca_psn_add(rx->psn, 1));
+	shca_completer_acked(qp, shca_psn_add(rx->psn, 1));
 }
 
 /**
@@ -411,7 +427,7 @@ void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb)
 		receive_read_response(qp, skb);
 	} else if (rx->opcode == SHCA_OP_ACK) {
 		aeth = (void *)skb->data + sizeof(struct shca_bth);
-		receive_ack(qp, rx->psn, shca_aeth_syndrome(aeth));
+		shca_completer_answer(qp, rx->psn, shca_aeth_syndrome(aeth));
 	} else {
 		shca_count(qp->dev, rx_bad_response);
 	}
@@ -445,8 +461,9 @@ void shca_completer_timer(struct shca_qp *qp)
 	shca_count(qp->dev, ack_timeouts);
 	if (!sq->retries) {
 		shca_count(qp->dev, retry_exceeded);
-		sq_fail(qp, IB_WC_RETRY_EXC_ERR,
-			SOFTHCA_ERROR_REASON_RETRY_EXCEEDED, 0xff, sq->una);
+		shca_sq_fail(qp, IB_WC_RETRY_EXC_ERR,
+			     SOFTHCA_ERROR_REASON_RETRY_EXCEEDED, 0xff,
+			     sq->una);
 		return;
 	}
 	sq->retries--;

@@ -3,7 +3,8 @@
  * Datagrams: UD QPs and the GSI QP, both ways (IBA 9.8.3).
  *
  * A datagram is one packet, copied and complete as soon as it is handed to the
- * link; what becomes of it nobody learns.
+ * link, or to a QP of the same device (local.c); what becomes of it nobody
+ * learns.
  *
  * Context: sending belongs to the requester's runner, receiving to the
  * responder's.
@@ -32,25 +33,43 @@ static void fail(struct shca_qp *qp, struct shca_swqe *s)
 	shca_sq_complete(qp, s, s->status);
 }
 
-static void put_headers(struct shca_qp *qp, const struct shca_swqe *s)
+/* What the datagram is, whichever way it goes */
+static void describe(const struct shca_qp *qp, const struct shca_swqe *s,
+		     struct shca_request *req)
 {
 	const struct shca_send_wqe *w = &s->wqe;
 	u8 opcode = SHCA_OP_UD | (w->opcode == IB_WR_SEND_WITH_IMM ?
 				  SHCA_OP_SEND_ONLY_IMM : SHCA_OP_SEND_ONLY);
-	u32 qkey = w->ud.remote_qkey & IB_QP_SET_QKEY ? qp->qkey :
-							 w->ud.remote_qkey;
+
+	*req = (struct shca_request) {
+		.opcode = opcode,
+		.flags = shca_opcodes[opcode].flags,
+		.psn = qp->sq.psn,
+		.packets = 1,
+		.payload = s->length,
+		.solicited = w->flags & IB_SEND_SOLICITED,
+		.imm = w->imm,
+		.qkey = w->ud.remote_qkey & IB_QP_SET_QKEY ?
+			qp->qkey : w->ud.remote_qkey,
+		.src_qpn = qp->qpn,
+	};
+}
+
+static void put_headers(struct shca_qp *qp, const struct shca_swqe *s,
+			const struct shca_request *req)
+{
 	struct shca_tx_pkt *pkt;
 	struct shca_deth *deth;
 
-	pkt = shca_burst_pkt(qp->sq.burst, shca_opcodes[opcode].hdr_len);
-	shca_put_bth((struct shca_bth *)pkt->hdr, opcode,
-		     w->flags & IB_SEND_SOLICITED ? SHCA_BTH_SE : 0, s->length,
-		     w->ud.remote_qpn & SHCA_BTH_LOW24, qp->sq.psn, false);
+	pkt = shca_burst_pkt(qp->sq.burst, shca_opcodes[req->opcode].hdr_len);
+	shca_put_bth((struct shca_bth *)pkt->hdr, req->opcode,
+		     req->solicited ? SHCA_BTH_SE : 0, s->length,
+		     s->wqe.ud.remote_qpn & SHCA_BTH_LOW24, req->psn, false);
 	deth = (struct shca_deth *)(pkt->hdr + sizeof(struct shca_bth));
-	deth->qkey = cpu_to_be32(qkey);
-	deth->src_qpn = cpu_to_be32(qp->qpn);
-	if (w->opcode == IB_WR_SEND_WITH_IMM)
-		memcpy(deth + 1, &w->imm, sizeof(w->imm));
+	deth->qkey = cpu_to_be32(req->qkey);
+	deth->src_qpn = cpu_to_be32(req->src_qpn);
+	if (req->flags & SHCA_OPF_IMM)
+		memcpy(deth + 1, &req->imm, sizeof(req->imm));
 	pkt->pad = shca_pad(s->length);
 }
 
@@ -64,7 +83,7 @@ static int put_payload(struct shca_qp *qp, const struct shca_swqe *s)
 		shca_burst_bytes(b, w->inline_data, s->length);
 		return 0;
 	}
-	ret = shca_burst_sges(b, qp, w->sge, w->num_sge, 0, s->length);
+	ret = shca_burst_sges(b, qp, w->sge, w->num_sge, 0, 0, s->length);
 	if (!ret)
 		b->pkt[b->n - 1].copy = true;
 	return ret;
@@ -73,6 +92,7 @@ static int put_payload(struct shca_qp *qp, const struct shca_swqe *s)
 static void send_one(struct shca_qp *qp, struct shca_swqe *s)
 {
 	struct shca_sq *sq = &qp->sq;
+	struct shca_request req;
 	struct shca_av av;
 	unsigned int sent;
 
@@ -82,7 +102,8 @@ static void send_one(struct shca_qp *qp, struct shca_swqe *s)
 		s->reason = SOFTHCA_ERROR_REASON_LOCAL_QP_OP;
 	}
 	if (!s->status) {
-		put_headers(qp, s);
+		describe(qp, s, &req);
+		put_headers(qp, s, &req);
 		if (put_payload(qp, s)) {
 			s->status = IB_WC_LOC_PROT_ERR;
 			s->reason = SOFTHCA_ERROR_REASON_LOCAL_PROTECTION;
@@ -97,12 +118,17 @@ static void send_one(struct shca_qp *qp, struct shca_swqe *s)
 					      s->wqe.ud.remote_qpn);
 	if (memcmp(&sq->flow.av, &av, sizeof(av)))
 		shca_flow_set(&sq->flow, &av);
-	/* A loss on the way out is a loss like any other. */
-	shca_burst_xmit(sq->burst, qp, &sq->flow, &sent);
+	if (shca_local_datagram(qp, s->wqe.ud.remote_qpn & SHCA_BTH_LOW24,
+				&req)) {
+		sq->tx_bytes += s->length;
+	} else {
+		/* A loss on the way out is a loss like any other. */
+		shca_burst_xmit(sq->burst, qp, &sq->flow, &sent);
+		sq->tx_packets += sent;
+		sq->tx_bytes += sent ? s->length : 0;
+	}
 	sq->psn = shca_psn_add(sq->psn, 1);
 	sq->una = sq->psn;
-	sq->tx_packets += sent;
-	sq->tx_bytes += sent ? s->length : 0;
 	shca_sq_complete(qp, s, IB_WC_SUCCESS);
 }
 
@@ -140,78 +166,98 @@ bool shca_datagram_send(struct shca_qp *qp, struct shca_budget *b)
 	return false;
 }
 
-static bool qkey_ok(const struct shca_qp *qp, const struct shca_deth *deth)
-{
-	u32 want = qp->type == IB_QPT_GSI ? IB_QP1_QKEY : qp->qkey;
-
-	return be32_to_cpu(deth->qkey) == want;
-}
-
 /**
- * shca_datagram_receive - take one packet off the responder's inbox
+ * shca_datagram_admit - may a datagram be received?
  * @qp: a datagram QP
- * @skb: a datagram; consumed
+ * @req: the datagram
+ *
+ * Context: the owner of the responder's runner.
+ * Return: true with a receive WQE that has room for it, or false: it was
+ * dropped and counted.
  */
-void shca_datagram_receive(struct shca_qp *qp, struct sk_buff *skb)
+bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req)
 {
-	const struct shca_rx *rx = shca_rx(skb);
-	const struct shca_bth *bth = shca_rx_bth(skb);
-	const struct shca_deth *deth = (const void *)(bth + 1);
-	bool imm = shca_opcodes[rx->opcode].flags & SHCA_OPF_IMM;
+	u32 qkey = qp->type == IB_QPT_GSI ? IB_QP1_QKEY : qp->qkey;
 	struct shca_rq *rq = &qp->rq;
-	struct shca_cqe cqe = {
-		.opcode = IB_WC_RECV,
-		.port_num = 1,
-		.vlan_id = SHCA_CQE_NO_VLAN,
-	};
-	u8 grh[40];
-	struct shca_src src = { .buf = grh, .len = sizeof(grh) };
 	u64 room = 0;
 	u32 i;
-	int ret;
 
 	lockdep_assert_held(&rq->run);
-	if (!qkey_ok(qp, deth)) {
+	if (req->qkey != qkey) {
 		shca_count(qp->dev, rx_drop_qkey);
-		goto out;
+		return false;
 	}
 	if (shca_rq_fetch(qp) <= 0) {
 		shca_count(qp->dev, rx_drop_no_rwqe);
-		goto out;
+		return false;
 	}
 	for (i = 0; i < rq->rwqe.wqe.num_sge; i++)
 		room += rq->rwqe.sge[i].length;
-	if (room < sizeof(grh) + rx->payload) {
+	if (room < SHCA_GRH_LEN + req->payload) {
 		/* The WQE stays for a datagram that fits. */
 		shca_count(qp->dev, rx_drop_length);
-		goto out;
+		return false;
 	}
+	return true;
+}
+
+/**
+ * shca_datagram_executed - complete the receive of a datagram
+ * @qp: a datagram QP
+ * @req: admitted
+ * @cqe: its path fields are filled in
+ * @err: 0, or why its memory can not be used
+ *
+ * Context: the owner of the responder's runner.
+ */
+void shca_datagram_executed(struct shca_qp *qp, const struct shca_request *req,
+			    struct shca_cqe *cqe, int err)
+{
+	cqe->opcode = IB_WC_RECV;
+	if (err) {
+		shca_qp_error(qp, SOFTHCA_ERROR_REASON_LOCAL_PROTECTION,
+			      req->opcode, req->psn);
+		cqe->status = IB_WC_LOC_PROT_ERR;
+	} else {
+		qp->rq.rx_bytes += req->payload;
+		cqe->byte_len = SHCA_GRH_LEN + req->payload;
+		cqe->src_qp = req->src_qpn;
+		if (req->flags & SHCA_OPF_IMM) {
+			cqe->imm = req->imm;
+			cqe->wc_flags |= SHCA_CQE_WITH_IMM;
+		}
+	}
+	shca_rq_complete(qp, cqe, req->solicited);
+}
+
+/**
+ * shca_datagram_receive - take a datagram off the responder's inbox
+ * @qp: a datagram QP
+ * @req: its headers
+ * @skb: the packet
+ */
+void shca_datagram_receive(struct shca_qp *qp, const struct shca_request *req,
+			   struct sk_buff *skb)
+{
+	struct shca_rq *rq = &qp->rq;
+	struct shca_cqe cqe = { };
+	u8 grh[SHCA_GRH_LEN];
+	struct shca_src src = { .buf = grh, .len = sizeof(grh) };
+	int ret;
+
+	if (!shca_datagram_admit(qp, req))
+		return;
 	qp->dev->link->fill_grh(qp->dev, skb, grh, &cqe);
 	ret = shca_copy_to_sges(qp->dev, qp->pd, rq->rwqe.sge,
 				rq->rwqe.wqe.num_sge, 0, &src);
 	if (!ret) {
 		src.buf = NULL;
 		src.skb = skb;
-		src.off = rx->hdr_len;
-		src.len = rx->payload;
+		src.off = shca_rx(skb)->hdr_len;
+		src.len = req->payload;
 		ret = shca_copy_to_sges(qp->dev, qp->pd, rq->rwqe.sge,
 					rq->rwqe.wqe.num_sge, sizeof(grh),
 					&src);
 	}
-	if (ret) {
-		shca_qp_error(qp, SOFTHCA_ERROR_REASON_LOCAL_PROTECTION,
-			      rx->opcode, rx->psn);
-		cqe.status = IB_WC_LOC_PROT_ERR;
-	} else {
-		rq->rx_bytes += rx->payload;
-		cqe.byte_len = sizeof(grh) + rx->payload;
-		cqe.src_qp = be32_to_cpu(deth->src_qpn) & SHCA_BTH_LOW24;
-		if (imm) {
-			memcpy(&cqe.imm, deth + 1, sizeof(cqe.imm));
-			cqe.wc_flags |= SHCA_CQE_WITH_IMM;
-		}
-	}
-	shca_rq_complete(qp, &cqe, bth->flags & SHCA_BTH_SE);
-out:
-	consume_skb(skb);
+	shca_datagram_executed(qp, req, &cqe, ret);
 }

@@ -30,7 +30,46 @@ static inline u32 shca_sq_window(const struct shca_qp *qp)
 	return min(READ_ONCE(qp->dev->window), qp->sq.cwnd);
 }
 
+/**
+ * struct shca_request - a request, as the responder sees it
+ * @opcode: of the BTH; a message of the local path is an ONLY
+ * @solicited: the receiver's event is asked for
+ * @ack_req: an acknowledge is
+ * @flags: SHCA_OPF_* of the opcode
+ * @psn: of its first packet
+ * @packets: PSNs it takes: 1 off the wire but for a READ
+ * @payload: bytes: of a packet, or of a whole message
+ * @imm: immediate data, with SHCA_OPF_IMM
+ * @len: of the RETH, with SHCA_OPF_RETH, as the next two
+ * @rkey: of it
+ * @va: of it
+ * @qkey: of the DETH, with SHCA_OPF_DETH, as the next one
+ * @src_qpn: of it
+ * @answered: there is a verdict that is no acknowledge: NAK or RNR NAK
+ * @syndrome: of the AETH that says so
+ * @answer_psn: PSN it goes with
+ */
+struct shca_request {
+	u8 opcode;
+	bool solicited;
+	bool ack_req;
+	bool answered;
+	u8 syndrome;
+	u32 flags;
+	u32 psn;
+	u32 packets;
+	u32 payload;
+	u32 imm;
+	u32 len;
+	u32 rkey;
+	u64 va;
+	u32 qkey;
+	u32 src_qpn;
+	u32 answer_psn;
+};
+
 /* requester.c */
+u8 shca_request_opcode(const struct shca_send_wqe *w, bool first, bool last);
 bool shca_requester_turn(struct shca_runner *r, struct shca_budget *b);
 
 /* wqe.c */
@@ -42,7 +81,10 @@ bool shca_sq_flush(struct shca_qp *qp, struct shca_budget *b);
 /* completer.c */
 void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb);
 void shca_completer_timer(struct shca_qp *qp);
-void shca_completer_retire(struct shca_qp *qp);
+void shca_completer_acked(struct shca_qp *qp, u32 una);
+void shca_completer_answer(struct shca_qp *qp, u32 psn, u8 syndrome);
+void shca_sq_fail(struct shca_qp *qp, u32 status, u32 reason, u32 opcode,
+		  u32 psn);
 void shca_sq_rewind(struct shca_qp *qp, u32 psn);
 void shca_sq_arm(struct shca_qp *qp, unsigned long delay);
 void shca_sq_arm_ack(struct shca_qp *qp);
@@ -50,9 +92,19 @@ void shca_sq_timer_fn(struct timer_list *t);
 
 /* datagram.c */
 bool shca_datagram_send(struct shca_qp *qp, struct shca_budget *b);
-void shca_datagram_receive(struct shca_qp *qp, struct sk_buff *skb);
+bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req);
+void shca_datagram_executed(struct shca_qp *qp, const struct shca_request *req,
+			    struct shca_cqe *cqe, int err);
+void shca_datagram_receive(struct shca_qp *qp, const struct shca_request *req,
+			   struct sk_buff *skb);
 
 /* responder.c */
+bool shca_responder_ready(const struct shca_qp *qp);
+bool shca_responder_admit(struct shca_qp *qp, struct shca_request *req);
+void shca_responder_executed(struct shca_qp *qp,
+			     const struct shca_request *req);
+void shca_responder_failed(struct shca_qp *qp, struct shca_request *req,
+			   int err);
 bool shca_responder_turn(struct shca_runner *r, struct shca_budget *b);
 
 /* rwqe.c */
@@ -65,5 +117,24 @@ bool shca_rq_flush(struct shca_qp *qp, struct shca_budget *b);
 void shca_reader_start(struct shca_qp *qp, u32 psn, u64 va, u32 rkey, u32 len,
 		       bool copy);
 int shca_reader_send(struct shca_qp *qp, struct shca_budget *b);
+
+/* local.c */
+/**
+ * enum shca_local_result - what became of a WQE on the local path
+ * @SHCA_LOCAL_NONE: nothing: it goes by the link
+ * @SHCA_LOCAL_MORE: some or all of it was executed: go on
+ * @SHCA_LOCAL_STOP: nothing can be sent now; whoever changes that will kick
+ */
+enum shca_local_result {
+	SHCA_LOCAL_NONE,
+	SHCA_LOCAL_MORE,
+	SHCA_LOCAL_STOP,
+};
+
+enum shca_local_result shca_local_send(struct shca_qp *qp, struct shca_swqe *s,
+				       struct shca_budget *b);
+bool shca_local_datagram(struct shca_qp *qp, u32 qpn,
+			 const struct shca_request *req);
+void shca_local_resume(struct shca_qp *qp);
 
 #endif /* _SHCA_TRANSPORT_INTERNAL_H */

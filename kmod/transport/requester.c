@@ -8,6 +8,8 @@
  * carries a private copy, so a buffer that its owner keeps rewriting costs a
  * round and never the QP (DESIGN: zero copy is optimistic).
  *
+ * A message to a QP of the same device is executed at once instead (local.c).
+ *
  * A READ is carried out as several READ requests of SHCA_READ_CHUNK responses at
  * the most, so that the window bounds what the peer sends as well.
  *
@@ -37,7 +39,13 @@ static bool want_ack(struct shca_qp *qp, struct shca_swqe *s, bool last)
 	return s->status || (s->wqe.flags & IB_SEND_FENCE);
 }
 
-static u8 request_opcode(const struct shca_send_wqe *w, bool first, bool last)
+/**
+ * shca_request_opcode - BTH opcode of a packet of a SEND or WRITE
+ * @w: the WQE
+ * @first: the packet begins the message
+ * @last: it ends it
+ */
+u8 shca_request_opcode(const struct shca_send_wqe *w, bool first, bool last)
 {
 	bool imm = w->opcode == IB_WR_SEND_WITH_IMM ||
 		   w->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
@@ -77,7 +85,7 @@ static int add_data(struct shca_qp *qp, struct shca_swqe *s)
 	u32 offset = s->sent * qp->mtu;
 	u32 len = min(s->length - offset, qp->mtu);
 	bool first = !s->sent, last = s->sent + 1 == s->packets;
-	u8 opcode = request_opcode(w, first, last);
+	u8 opcode = shca_request_opcode(w, first, last);
 	const struct shca_opcode *op = &shca_opcodes[opcode];
 	bool ack = want_ack(qp, s, last);
 	struct shca_tx_pkt *pkt;
@@ -102,7 +110,7 @@ static int add_data(struct shca_qp *qp, struct shca_swqe *s)
 	if (w->flags & IB_SEND_INLINE) {
 		shca_burst_bytes(sq->burst, w->inline_data + offset, len);
 	} else {
-		ret = shca_burst_sges(sq->burst, qp, w->sge, w->num_sge,
+		ret = shca_burst_sges(sq->burst, qp, w->sge, w->num_sge, 0,
 				      offset, len);
 		if (ret)
 			return ret;
@@ -234,6 +242,7 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 	bool more = false;
 
 	while (!sq->wait) {
+		enum shca_local_result local;
 		struct shca_swqe *s;
 		int ret;
 
@@ -261,6 +270,11 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 			refuse(qp, s);
 			break;
 		}
+		local = shca_local_send(qp, s, b);
+		if (local == SHCA_LOCAL_STOP)
+			break;
+		if (local == SHCA_LOCAL_MORE)
+			continue;
 		if (!window_open(qp, s))
 			break;
 		if (!shca_burst_room(sq->burst, READ_ONCE(qp->dev->burst))) {
@@ -283,11 +297,8 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 		}
 		if (ret) {
 			/* The region went after the WQE was checked. */
-			s->status = ret == -E2BIG ? IB_WC_LOC_QP_OP_ERR :
-						    IB_WC_LOC_PROT_ERR;
-			s->reason = ret == -E2BIG ?
-				SOFTHCA_ERROR_REASON_LOCAL_QP_OP :
-				SOFTHCA_ERROR_REASON_LOCAL_PROTECTION;
+			s->status = IB_WC_LOC_PROT_ERR;
+			s->reason = SOFTHCA_ERROR_REASON_LOCAL_PROTECTION;
 			s->failed = true;
 			flush_burst(qp);
 			shca_qp_error(qp, s->reason, 0xff, sq->psn);

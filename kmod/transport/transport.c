@@ -69,6 +69,8 @@ void shca_transport_close(struct shca_qp *qp)
 	qp->sq.timer_fired = 0;
 	cancel_work_sync(&qp->event_work);
 	qp->events = 0;
+	/* Who waits for this responder finds it closed. */
+	shca_local_resume(qp);
 	shca_flow_clear(&qp->sq.flow);
 	shca_flow_clear(&qp->rq.flow);
 }

@@ -156,6 +156,7 @@ bool shca_sq_flush(struct shca_qp *qp, struct shca_budget *b)
 
 	lockdep_assert_held(&sq->run);
 	sq->wait = false;
+	sq->local.active = false;
 	timer_delete(&sq->timer);
 	shca_ring_set_wakeup(&sq->ring);
 	for (;;) {
