@@ -142,6 +142,19 @@ struct shca_sq {
 	u32 max_sge;
 	u32 max_inline;
 
+	struct timer_list timer;
+	unsigned long timer_fired;
+
+	struct shca_flow flow;
+	struct shca_burst *burst;
+
+	u64 tx_bytes;
+	u64 tx_packets;
+	u64 rx_bytes;
+	u64 rx_packets;
+	u64 retransmits;
+
+	/* from here on: forgotten in RESET */
 	u32 fetched;
 	u32 cur;
 	u32 psn;
@@ -163,17 +176,6 @@ struct shca_sq {
 	bool gap_seen;
 	unsigned long timeout;
 	unsigned long deadline;
-	struct timer_list timer;
-	unsigned long timer_fired;
-
-	struct shca_flow flow;
-	struct shca_burst *burst;
-
-	u64 tx_bytes;
-	u64 tx_packets;
-	u64 rx_bytes;
-	u64 rx_packets;
-	u64 retransmits;
 	u32 last_nak;
 };
 
@@ -246,6 +248,16 @@ struct shca_rq {
 	struct shca_cq *cq;
 	u32 max_sge;
 
+	unsigned long parked;
+	struct shca_flow flow;
+	struct shca_burst *burst;
+
+	u64 rx_bytes;
+	u64 rx_packets;
+	u64 tx_bytes;
+	u64 tx_packets;
+
+	/* from here on: forgotten in RESET */
 	u32 fetched;
 	u32 epsn;
 	u32 msn;
@@ -260,16 +272,7 @@ struct shca_rq {
 	bool comm_est;
 	bool ack_due;
 	struct shca_read read;
-	unsigned long parked;
 	u8 min_rnr_timer;
-
-	struct shca_flow flow;
-	struct shca_burst *burst;
-
-	u64 rx_bytes;
-	u64 rx_packets;
-	u64 tx_bytes;
-	u64 tx_packets;
 };
 
 /* Bits of shca_qp.events */

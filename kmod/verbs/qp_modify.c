@@ -174,32 +174,8 @@ static void apply(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 /* The QP is closed: nobody touches its sides. */
 static void forget_protocol(struct shca_qp *qp)
 {
-	struct shca_sq *sq = &qp->sq;
-	struct shca_rq *rq = &qp->rq;
-
-	sq->fetched = 0;
-	sq->cur = 0;
-	sq->psn = 0;
-	sq->una = 0;
-	sq->max_psn = 0;
-	sq->unacked_req = 0;
-	sq->rd_out = 0;
-	sq->rd_head = 0;
-	sq->wait = false;
-	sq->gap_seen = false;
-	sq->last_nak = 0;
-
-	rq->fetched = 0;
-	rq->epsn = 0;
-	rq->msn = 0;
-	rq->kind = 0;
-	rq->offset = 0;
-	rq->write_left = 0;
-	rq->rwqe.valid = false;
-	rq->nak_sent = false;
-	rq->ack_due = false;
-	rq->read.active = false;
-
+	memset_startat(&qp->sq, 0, fetched);
+	memset_startat(&qp->rq, 0, fetched);
 	memset(&qp->why, 0, sizeof(qp->why));
 	qp->last_heard = 0;
 }

@@ -405,6 +405,15 @@ static void to_init(struct vt_end *end, const struct vt_opt *opt)
 	require(!rc, "%s: RESET to INIT: %s", end->dev->name, strerror(rc));
 }
 
+void vt_to_init(struct vt_end *end, const struct vt_opt *opt)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	int rc = ibv_modify_qp(end->qp, &attr, IBV_QP_STATE);
+
+	require(!rc, "%s: to RESET: %s", end->dev->name, strerror(rc));
+	to_init(end, opt);
+}
+
 static void ud_to_rts(struct vt_end *end)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
@@ -504,8 +513,8 @@ static struct ibv_ah_attr ah_attr(const struct vt_dev *dev,
 	};
 }
 
-static void to_rtr(struct vt_end *end, const struct vt_addr *peer,
-		   const struct vt_opt *opt)
+void vt_to_rtr(struct vt_end *end, const struct vt_addr *peer,
+	       const struct vt_opt *opt)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
@@ -550,7 +559,7 @@ static void to_rts(struct vt_end *end, const struct vt_opt *opt)
 void vt_connect_to(struct vt_end *end, const struct vt_addr *peer,
 		   const struct vt_opt *opt)
 {
-	to_rtr(end, peer, opt);
+	vt_to_rtr(end, peer, opt);
 	to_rts(end, opt);
 }
 
@@ -558,9 +567,9 @@ void vt_connect(struct vt_end *a, struct vt_end *b, const struct vt_opt *opt)
 {
 	struct vt_addr at_a = vt_addr_of(a), at_b = vt_addr_of(b);
 
-	to_rtr(a, &at_b, opt);
+	vt_to_rtr(a, &at_b, opt);
 	if (a != b)
-		to_rtr(b, &at_a, opt);
+		vt_to_rtr(b, &at_a, opt);
 	to_rts(a, opt);
 	if (a != b)
 		to_rts(b, opt);

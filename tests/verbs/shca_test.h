@@ -175,6 +175,11 @@ struct vt_addr {
 };
 
 struct vt_addr vt_addr_of(const struct vt_end *end);
+/** vt_to_init - from any state through RESET to INIT */
+void vt_to_init(struct vt_end *end, const struct vt_opt *opt);
+/** vt_to_rtr - INIT to RTR with a known peer */
+void vt_to_rtr(struct vt_end *end, const struct vt_addr *peer,
+	       const struct vt_opt *opt);
 /** vt_connect_to - INIT to RTS with a known peer */
 void vt_connect_to(struct vt_end *end, const struct vt_addr *peer,
 		   const struct vt_opt *opt);

@@ -9,6 +9,8 @@
  *  - armed while completions wait to be polled: the event comes with the next
  *  - never a lost event: one thread sends without pause, the other sleeps,
  *    arms, polls until empty, sleeps
+ *
+ * And IBV_EVENT_COMM_EST, once a connection, also of a queue pair used again.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -138,6 +140,36 @@ static void arming(struct rig *r)
 	printf("arming: ok\n");
 }
 
+static void established(struct rig *r)
+{
+	struct vt_opt opt = { 0 };
+	struct ibv_sge near = vt_sge(&r->near, 0, 8);
+	struct vt_addr a, b;
+
+	vt_end_create(&r->a, r->da, &opt);
+	vt_end_create(&r->b, r->db, &opt);
+	a = vt_addr_of(&r->a);
+	b = vt_addr_of(&r->b);
+	for (int i = 0; i < 3; i++) {
+		vt_step("a request before RTS, connection %d", i);
+		vt_to_rtr(&r->b, &a, &opt);
+		vt_connect_to(&r->a, &b, &opt);
+		for (int k = 0; k < 2; k++) {
+			vt_post_rdma(r->a.qp, 1, IBV_WR_RDMA_WRITE, &near, 1,
+				     (uintptr_t)r->far.p, r->far.mr->rkey);
+			vt_wait(r->a.cq, MS, "write");
+		}
+		require(vt_async_event(r->db->ctx, IBV_EVENT_COMM_EST, MS),
+			"no IBV_EVENT_COMM_EST");
+		require(!vt_async_event(r->db->ctx, IBV_EVENT_COMM_EST, QUIET),
+			"IBV_EVENT_COMM_EST twice");
+		vt_to_init(&r->a, &opt);
+		vt_to_init(&r->b, &opt);
+	}
+	rig_close(r);
+	printf("established: ok\n");
+}
+
 struct hammer {
 	struct rig *r;
 	unsigned long n;
@@ -205,6 +237,7 @@ int main(int argc, char **argv)
 	vt_pair_open(&pair, &r.da, &r.db);
 	r.near = vt_alloc(r.da->pd, 64, 0, VT_ALL_ACCESS);
 	r.far = vt_alloc(r.db->pd, 64, 0, VT_ALL_ACCESS);
+	established(&r);
 	rig_open(&r);
 	arming(&r);
 	rig_close(&r);
