@@ -3,7 +3,8 @@
  * vt_hold: a program that still has the device open while it goes away.
  *
  * It maps the rings of several queue pairs, has receives posted and sends
- * under way, prints "ready" and waits for a line on stdin.  Whoever runs it
+ * under way, on the device's local path (the receiver is not ready) and on the
+ * wire (nobody answers), prints "ready" and waits for a line on stdin.  Whoever runs it
  * deletes the device in between (unloads the module, removes the namespace).
  * Then it goes on as a program that has not noticed: polls, posts, asks,
  * destroys everything and exits.  Errors are fine there; a crash is not, nor
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
 	struct vt_opt opt = { .send_wr = DEPTH, .recv_wr = DEPTH,
 			      .channel = true };
 	struct vt_end end[QPS];
+	struct vt_addr nobody;
 	unsigned int n = 0;
 	bool fatal = false;
 	struct vt_dev *dev, *same;
@@ -100,10 +102,12 @@ int main(int argc, char **argv)
 	sge = vt_sge(&buf, 0, LEN);
 	for (int i = 0; i < QPS; i++)
 		vt_end_create(&end[i], dev, &opt);
-	/* 0 and 1 with each other, 2 and 3 with themselves */
+	/* 0 and 1 with each other, 2 with itself, 3 with nobody */
 	vt_connect(&end[0], &end[1], &opt);
 	vt_connect(&end[2], &end[2], &opt);
-	vt_connect(&end[3], &end[3], &opt);
+	nobody = vt_addr_of(&end[3]);
+	nobody.qpn = 0xabcdef;
+	vt_connect_to(&end[3], &nobody, &opt);
 	for (int i = 0; i < QPS; i++) {
 		require(!ibv_req_notify_cq(end[i].cq, 0), "req_notify_cq");
 		for (int k = 0; k < DEPTH / 2; k++)
@@ -112,8 +116,11 @@ int main(int argc, char **argv)
 	vt_post_send(end[0].qp, DEPTH, &sge, 1, 0);
 	vt_wait(end[0].cq, 10000, "send before the removal");
 	vt_wait(end[1].cq, 10000, "receive before the removal");
-	for (int k = 1; k < DEPTH / 2; k++)
+	/* more than there are receives */
+	for (int k = 1; k < DEPTH; k++)
 		vt_post_send(end[2].qp, DEPTH + k, &sge, 1, 0);
+	for (int k = 1; k < DEPTH / 2; k++)
+		vt_post_send(end[3].qp, DEPTH + k, &sge, 1, 0);
 	printf("ready\n");
 	require(fgets(line, sizeof(line), stdin), "nothing on stdin");
 
