@@ -72,7 +72,7 @@ struct vt_dev {
 struct vt_dev *vt_open(const char *name, const char *gid);
 void vt_close(struct vt_dev *dev);
 
-/** vt_counter - hardware counter @name of @dev's port, from sysfs */
+/** vt_counter - hardware counter @name of @dev's port, as it is now */
 uint64_t vt_counter(const struct vt_dev *dev, const char *name);
 
 /** vt_gid_is_ipv4 - whether @gid is an IPv4-mapped address */
