@@ -3,7 +3,7 @@
 # while they live.
 . "$(dirname "$0")/../lib-verbs.sh"
 
-rounds=$(by_kernel 6 8 4)
+rounds=$(by_kernel 6 4 4)
 
 for ((i = 0; i < rounds; i++)); do
 	topo 1500
