@@ -10,35 +10,11 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-#define SHCA_STATS(x)				\
-	x(tx_packets)				\
-	x(tx_bytes)				\
-	x(rx_packets)				\
-	x(rx_bytes)				\
-	x(tx_bytes_referenced)			\
-	x(tx_bytes_copied)			\
-	x(rx_bytes_copied)			\
-	x(local_bytes_copied)			\
-	x(local_packets)			\
-	x(tx_retransmits)			\
+/* Packets that come to nothing; the reasons of the tracepoint softhca:drop */
+#define SHCA_DROPS(x)				\
 	x(tx_local_drops)			\
 	x(tx_no_route)				\
-	x(tx_acks)				\
-	x(tx_naks)				\
-	x(tx_rnr_naks)				\
-	x(rx_acks)				\
-	x(rx_naks)				\
-	x(rx_rnr_naks)				\
-	x(rx_duplicates)			\
-	x(rx_out_of_sequence)			\
 	x(rx_bad_response)			\
-	x(ack_timeouts)				\
-	x(retry_exceeded)			\
-	x(rnr_retry_exceeded)			\
-	x(doorbells)				\
-	x(cq_events)				\
-	x(cq_overruns)				\
-	x(qp_errors)				\
 	x(rx_drop_malformed)			\
 	x(rx_drop_icrc)				\
 	x(rx_drop_qpn)				\
@@ -50,6 +26,34 @@
 	x(rx_drop_inbox)			\
 	x(rx_drop_no_rwqe)			\
 	x(rx_drop_length)
+
+#define SHCA_STATS(x)				\
+	x(tx_packets)				\
+	x(tx_bytes)				\
+	x(rx_packets)				\
+	x(rx_bytes)				\
+	x(tx_bytes_referenced)			\
+	x(tx_bytes_copied)			\
+	x(rx_bytes_copied)			\
+	x(local_bytes_copied)			\
+	x(local_packets)			\
+	x(tx_retransmits)			\
+	x(tx_acks)				\
+	x(tx_naks)				\
+	x(tx_rnr_naks)				\
+	x(rx_acks)				\
+	x(rx_naks)				\
+	x(rx_rnr_naks)				\
+	x(rx_duplicates)			\
+	x(rx_out_of_sequence)			\
+	x(ack_timeouts)				\
+	x(retry_exceeded)			\
+	x(rnr_retry_exceeded)			\
+	x(doorbells)				\
+	x(cq_events)				\
+	x(cq_overruns)				\
+	x(qp_errors)				\
+	SHCA_DROPS(x)
 
 enum shca_stat {
 #define x(name) SHCA_STAT_##name,

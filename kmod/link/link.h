@@ -51,6 +51,9 @@ struct shca_tx_pkt {
  * @n: packets
  * @nref: references
  * @nmr: regions
+ * @qpn: number of that QP, for who asks where a loss was
+ * @referenced: set by xmit: payload bytes handed over as references
+ * @copied: set by xmit: payload bytes handed over as copies
  * @pkt: the packets
  * @ref: memory of their payloads, none crosses a page; a link that takes page
  *	references itself does so before xmit returns
@@ -60,6 +63,9 @@ struct shca_burst {
 	u16 n;
 	u16 nref;
 	u16 nmr;
+	u32 qpn;
+	u32 referenced;
+	u32 copied;
 	struct shca_tx_pkt pkt[SHCA_BURST_MAX];
 	struct shca_ref ref[SHCA_BURST_REFS];
 	struct shca_mr *mr[SHCA_BURST_MRS];

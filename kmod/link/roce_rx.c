@@ -25,6 +25,7 @@
 #include <rdma/ib_cache.h>
 
 #include "../base/device.h"
+#include "../base/drop.h"
 #include "../object/qp.h"
 #include "../uapi/softhca-abi.h"
 #include "../wire/icrc.h"
@@ -101,6 +102,11 @@ static enum shca_stat roce_parse(struct sk_buff *skb, struct roce_packet *p)
 	const struct shca_opcode *op;
 	const struct shca_bth *bth;
 	u32 ip_len, body;
+
+	/* What is not read is not known. */
+	p->qpn = 0;
+	p->psn = 0;
+	p->opcode = SHCA_TRACE_NO_OPCODE;
 
 	/* The stack segments in front of us. */
 	if (skb_is_gso(skb))
@@ -364,10 +370,10 @@ static struct shca_dev *roce_any_dev(struct shca_roce_net *rn,
 }
 
 static void roce_drop(struct shca_dev *dev, enum shca_stat why,
-		      struct sk_buff *skb)
+		      struct sk_buff *skb, const struct roce_packet *p)
 {
 	if (dev)
-		this_cpu_inc(dev->stats->v[why]);
+		shca_drop(dev, why, p->qpn, p->psn, p->opcode);
 	kfree_skb(skb);
 }
 
@@ -380,14 +386,15 @@ static void roce_rx(struct shca_roce_net *rn, struct net *net,
 
 	why = roce_parse(skb, &p);
 	if (why != SHCA_STAT_COUNT) {
-		roce_drop(roce_any_dev(rn, skb), why, skb);
+		roce_drop(roce_any_dev(rn, skb), why, skb, &p);
 		return;
 	}
 	/* QPN 0xffffff is multicast, which no QP can have joined yet. */
 	qp = p.qpn == ROCE_GSI_QPN ? roce_find_gsi(rn, net, skb, &p) :
 				     shca_qp_get(p.qpn);
 	if (!qp) {
-		roce_drop(roce_any_dev(rn, skb), SHCA_STAT_rx_drop_qpn, skb);
+		roce_drop(roce_any_dev(rn, skb), SHCA_STAT_rx_drop_qpn, skb,
+			  &p);
 		return;
 	}
 
@@ -397,7 +404,7 @@ static void roce_rx(struct shca_roce_net *rn, struct net *net,
 	if (why == SHCA_STAT_COUNT && !roce_prepare(skb, &p))
 		why = SHCA_STAT_rx_drop_inbox;
 	if (why != SHCA_STAT_COUNT) {
-		roce_drop(qp->dev, why, skb);
+		roce_drop(qp->dev, why, skb, &p);
 	} else {
 		shca_count(qp->dev, rx_packets);
 		shca_count_add(qp->dev, rx_bytes, p.len);

@@ -21,6 +21,7 @@
 #include <net/ipv6.h>
 
 #include "../base/device.h"
+#include "../base/drop.h"
 #include "../wire/icrc.h"
 #include "roce.h"
 
@@ -241,6 +242,15 @@ static int xmit_one(struct net *net, struct dst_entry *dst,
 	return 0;
 }
 
+/* The burst, from packet @i on, does not leave. */
+static void xmit_drop(struct shca_dev *dev, const struct shca_burst *b, int i,
+		      enum shca_stat why)
+{
+	const struct shca_bth *bth = (const struct shca_bth *)b->pkt[i].hdr;
+
+	shca_drop(dev, why, b->qpn, shca_bth_psn(bth), bth->opcode);
+}
+
 /**
  * shca_roce_xmit - send a burst
  * @dev: the device
@@ -268,7 +278,7 @@ int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,
 	net = READ_ONCE(dev->net);
 	dst = net ? shca_roce_route(net, flow) : ERR_PTR(-ENODEV);
 	if (IS_ERR(dst)) {
-		shca_count(dev, tx_no_route);
+		xmit_drop(dev, b, 0, SHCA_STAT_tx_no_route);
 		ret = -EHOSTUNREACH;
 		goto out;
 	}
@@ -276,7 +286,9 @@ int shca_roce_xmit(struct shca_dev *dev, struct shca_flow *flow,
 		ret = xmit_one(net, dst, flow, &b->pkt[i],
 			       &b->ref[b->pkt[i].ref], &count);
 	if (ret)
-		shca_count(dev, tx_local_drops);
+		xmit_drop(dev, b, count.packets, SHCA_STAT_tx_local_drops);
+	b->referenced = count.referenced;
+	b->copied = count.copied;
 	*sent = count.packets;
 	shca_count_add(dev, tx_packets, count.packets);
 	shca_count_add(dev, tx_bytes, count.bytes);

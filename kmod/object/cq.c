@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "../base/device.h"
+#include "../base/trace_cq.h"
 #include "runner.h"
 #include "cq.h"
 
@@ -137,6 +138,8 @@ bool shca_cq_post(struct shca_cq *cq, const struct shca_cqe *cqe,
 	cq->cqe[slot] = *cqe;
 	if (cq->qp)
 		cq->qp[slot] = qp;
+	trace_cqe(cq->dev, cqe->qp_num, cq->ib.res.id, cqe->wr_id, cqe->opcode,
+		  cqe->status, cqe->byte_len, cqe->vendor_err, cq->prod);
 	cq->prod++;
 	/* Pairs with the poller's acquire: the slot before the index. */
 	smp_store_release(&cq->hdr->prod, cq->prod);

@@ -11,6 +11,7 @@
 #include <linux/xarray.h>
 
 #include "../base/device.h"
+#include "../base/trace_qp.h"
 #include "qp.h"
 
 static DEFINE_XARRAY_ALLOC(shca_qps);
@@ -233,5 +234,6 @@ void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
 	smp_store_release(&qp->why.reason, reason);
 	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
 		shca_count(qp->dev, qp_errors);
+	trace_qp_state(qp->dev, qp->qpn, old, IB_QPS_ERR, reason, opcode, psn);
 	shca_qp_kick(qp, SHCA_CTX_DEFER);
 }

@@ -99,6 +99,8 @@ struct shca_local {
  * @max_inline: bytes of a WQE
  * @fetched: ring index of the next WQE to fetch
  * @cur: ring index of the WQE to send from; ring.cons <= cur <= fetched
+ * @wire: ring index of the first WQE not yet told to be on the wire; kept up to
+ *	date only while that is traced
  * @psn: next PSN to send
  * @una: oldest PSN not acknowledged
  * @max_psn: one past the highest PSN ever sent: below it a packet is sent
@@ -157,6 +159,7 @@ struct shca_sq {
 	/* from here on: forgotten in RESET */
 	u32 fetched;
 	u32 cur;
+	u32 wire;
 	u32 psn;
 	u32 una;
 	u32 max_psn;

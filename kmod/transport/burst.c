@@ -10,7 +10,9 @@
 #include <linux/slab.h>
 
 #include "../base/device.h"
+#include "../base/trace_packet.h"
 #include "../object/qp.h"
+#include "../wire/psn.h"
 #include "burst.h"
 
 /** shca_burst_alloc - an empty burst, for kvfree(), or NULL; process context */
@@ -170,6 +172,26 @@ void shca_burst_bytes(struct shca_burst *b, const void *data, u32 len)
 	pkt->payload += len;
 }
 
+static void burst_trace(const struct shca_burst *b, const struct shca_qp *qp,
+			u32 sent, int error)
+{
+	const struct shca_bth *bth = (const struct shca_bth *)b->pkt[0].hdr;
+	u32 again = 0, i;
+
+	/* Responses have no highest PSN, but what comes again is copied. */
+	for (i = 0; i < sent; i++) {
+		const struct shca_tx_pkt *pkt = &b->pkt[i];
+		u32 psn = shca_bth_psn((const struct shca_bth *)pkt->hdr);
+
+		if (b == qp->sq.burst)
+			again += shca_psn_diff(psn, qp->sq.max_psn) < 0;
+		else
+			again += pkt->copy && pkt->payload;
+	}
+	trace_burst(qp->dev, qp->qpn, shca_bth_psn(bth), bth->opcode, sent,
+		    again, b->referenced, b->copied, SHCA_TRACE_WIRE, error);
+}
+
 /**
  * shca_burst_xmit - send the burst and empty it
  * @b: the burst
@@ -186,8 +208,14 @@ int shca_burst_xmit(struct shca_burst *b, struct shca_qp *qp,
 	int ret = 0;
 
 	*sent = 0;
-	if (b->n)
+	if (b->n) {
+		b->qpn = qp->qpn;
+		b->referenced = 0;
+		b->copied = 0;
 		ret = qp->dev->link->xmit(qp->dev, flow, b, sent);
+		if (trace_burst_enabled())
+			burst_trace(b, qp, *sent, ret);
+	}
 	shca_burst_drop(b);
 	return ret;
 }

@@ -10,6 +10,7 @@
  * Context of all functions but the timer's: the owner of the requester's runner.
  */
 #include "internal.h"
+#include "../base/trace_ack.h"
 #include "../object/copy.h"
 
 /* RNR NAK timer codes in units of 10 us (IBA table 45) */
@@ -18,6 +19,12 @@ static const u32 rnr_10us[32] = {
 	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
 	16384, 24576, 32768, 49152,
 };
+
+/* The peer's answer makes no sense. */
+static void bad_response(struct shca_qp *qp, u32 psn, u8 opcode)
+{
+	shca_drop(qp->dev, SHCA_STAT_rx_bad_response, qp->qpn, psn, opcode);
+}
 
 /** shca_sq_timer_fn - the QP's timer: tell the runner; softirq */
 void shca_sq_timer_fn(struct timer_list *t)
@@ -87,6 +94,7 @@ void shca_sq_rewind(struct shca_qp *qp, u32 psn)
 	u32 i;
 
 	lockdep_assert_held(&sq->run);
+	trace_go_back(qp->dev, qp->qpn, psn, sq->psn);
 	for (i = sq->ring.cons; i != sq->fetched; i++) {
 		struct shca_swqe *s = shca_swqe(sq, i);
 		u32 at = shca_psn_diff(psn, s->first_psn);
@@ -269,6 +277,7 @@ static void receive_rnr(struct shca_qp *qp, u32 psn, u8 code)
 		}
 		sq->rnr_retries--;
 	}
+	trace_rnr_wait(qp->dev, qp->qpn, psn, us, sq->rnr_retries);
 	shca_sq_rewind(qp, psn);
 	sq->wait = true;
 	/* One jiffy more: the present one has begun already. */
@@ -300,7 +309,7 @@ static void receive_nak(struct shca_qp *qp, u32 psn, u8 code)
 		return;
 	}
 	if (code >= ARRAY_SIZE(fatal) || !fatal[code].status) {
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, psn, SHCA_OP_ACK);
 		return;
 	}
 	shca_sq_fail(qp, fatal[code].status, fatal[code].reason, SHCA_OP_ACK, psn);
@@ -316,6 +325,7 @@ void shca_completer_answer(struct shca_qp *qp, u32 psn, u8 syndrome)
 {
 	u8 value = syndrome & SHCA_AETH_VALUE_MASK;
 
+	trace_ack_receive(qp->dev, qp->qpn, psn, syndrome);
 	switch (syndrome & SHCA_AETH_KIND_MASK) {
 	case SHCA_AETH_ACK:
 		shca_count(qp->dev, rx_acks);
@@ -330,7 +340,7 @@ void shca_completer_answer(struct shca_qp *qp, u32 psn, u8 syndrome)
 		receive_nak(qp, psn, value);
 		return;
 	default:
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, psn, SHCA_OP_ACK);
 	}
 }
 
@@ -368,7 +378,7 @@ static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
 
 	s = read_at(qp, rx->psn);
 	if (!s) {
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, rx->psn, rx->opcode);
 		return;
 	}
 	/* A response acknowledges the requests before its READ. */
@@ -380,7 +390,7 @@ static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
 
 	offset = shca_psn_diff(rx->psn, s->first_psn) * qp->mtu;
 	if (rx->payload != min(s->length - offset, qp->mtu)) {
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, rx->psn, rx->opcode);
 		shca_sq_fail(qp, IB_WC_BAD_RESP_ERR,
 			     SOFTHCA_ERROR_REASON_BAD_RESPONSE, rx->opcode,
 			     rx->psn);
@@ -411,7 +421,7 @@ void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb)
 
 	sq->rx_packets++;
 	if (shca_qp_state(qp) != IB_QPS_RTS) {
-		shca_count(qp->dev, rx_drop_state);
+		shca_drop_rx(qp, rx_drop_state, skb);
 		goto out;
 	}
 	/* Only what was sent can be answered; the rest is late or forged. */
@@ -420,7 +430,7 @@ void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb)
 		goto out;
 	}
 	if (shca_psn_diff(rx->psn, sq->max_psn) >= 0) {
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, rx->psn, rx->opcode);
 		goto out;
 	}
 	if (shca_opcodes[rx->opcode].flags & SHCA_OPF_READ) {
@@ -429,7 +439,7 @@ void shca_completer_receive(struct shca_qp *qp, struct sk_buff *skb)
 		aeth = (void *)skb->data + sizeof(struct shca_bth);
 		shca_completer_answer(qp, rx->psn, shca_aeth_syndrome(aeth));
 	} else {
-		shca_count(qp->dev, rx_bad_response);
+		bad_response(qp, rx->psn, rx->opcode);
 	}
 out:
 	consume_skb(skb);
@@ -459,6 +469,7 @@ void shca_completer_timer(struct shca_qp *qp)
 	if (sq->una == sq->psn || !sq->timeout)
 		return;
 	shca_count(qp->dev, ack_timeouts);
+	trace_ack_timeout(qp->dev, qp->qpn, sq->una, sq->retries);
 	if (!sq->retries) {
 		shca_count(qp->dev, retry_exceeded);
 		shca_sq_fail(qp, IB_WC_RETRY_EXC_ERR,

@@ -12,6 +12,8 @@
 #include <rdma/ib_mad.h>
 
 #include "internal.h"
+#include "../base/trace_qp.h"
+#include "../base/trace_wqe.h"
 #include "../object/copy.h"
 #include "../object/pd.h"
 
@@ -29,6 +31,8 @@ static void fail(struct shca_qp *qp, struct shca_swqe *s)
 		/* Who sees the reason sees what goes with it. */
 		smp_store_release(&qp->why.reason, s->reason);
 		shca_count(qp->dev, qp_errors);
+		trace_qp_state(qp->dev, qp->qpn, IB_QPS_RTS, IB_QPS_SQE,
+			       s->reason, SHCA_TRACE_NO_OPCODE, qp->sq.psn);
 	}
 	shca_sq_complete(qp, s, s->status);
 }
@@ -127,8 +131,11 @@ static void send_one(struct shca_qp *qp, struct shca_swqe *s)
 		sq->tx_packets += sent;
 		sq->tx_bytes += sent ? s->length : 0;
 	}
+	s->first_psn = sq->psn;
 	sq->psn = shca_psn_add(sq->psn, 1);
 	sq->una = sq->psn;
+	if (trace_send_wire_enabled())
+		shca_sq_trace_wire(qp);
 	shca_sq_complete(qp, s, IB_WC_SUCCESS);
 }
 
@@ -166,6 +173,12 @@ bool shca_datagram_send(struct shca_qp *qp, struct shca_budget *b)
 	return false;
 }
 
+static void drop(struct shca_qp *qp, const struct shca_request *req,
+		 enum shca_stat why)
+{
+	shca_drop(qp->dev, why, qp->qpn, req->psn, req->opcode);
+}
+
 /**
  * shca_datagram_admit - may a datagram be received?
  * @qp: a datagram QP
@@ -184,18 +197,18 @@ bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req)
 
 	lockdep_assert_held(&rq->run);
 	if (req->qkey != qkey) {
-		shca_count(qp->dev, rx_drop_qkey);
+		drop(qp, req, SHCA_STAT_rx_drop_qkey);
 		return false;
 	}
 	if (shca_rq_fetch(qp) <= 0) {
-		shca_count(qp->dev, rx_drop_no_rwqe);
+		drop(qp, req, SHCA_STAT_rx_drop_no_rwqe);
 		return false;
 	}
 	for (i = 0; i < rq->rwqe.wqe.num_sge; i++)
 		room += rq->rwqe.sge[i].length;
 	if (room < SHCA_GRH_LEN + req->payload) {
 		/* The WQE stays for a datagram that fits. */
-		shca_count(qp->dev, rx_drop_length);
+		drop(qp, req, SHCA_STAT_rx_drop_length);
 		return false;
 	}
 	return true;

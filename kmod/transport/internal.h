@@ -4,6 +4,7 @@
 #define _SHCA_TRANSPORT_INTERNAL_H
 
 #include "../base/device.h"
+#include "../base/drop.h"
 #include "../object/cq.h"
 #include "../object/qp.h"
 #include "../wire/hdr.h"
@@ -23,6 +24,11 @@ static inline void shca_put_bth(struct shca_bth *bth, u8 opcode, u8 flags,
 	bth->qpn = cpu_to_be32(qpn);
 	bth->psn = cpu_to_be32(psn | (ack_req ? SHCA_BTH_ACK : 0));
 }
+
+/* Note that a received packet is dropped; the caller frees it. */
+#define shca_drop_rx(qp, why, skb) \
+	shca_drop((qp)->dev, SHCA_STAT_##why, (qp)->qpn, shca_rx(skb)->psn, \
+		  shca_rx(skb)->opcode)
 
 /* Packets that may be in flight now */
 static inline u32 shca_sq_window(const struct shca_qp *qp)
@@ -74,6 +80,7 @@ bool shca_requester_turn(struct shca_runner *r, struct shca_budget *b);
 
 /* wqe.c */
 int shca_sq_fetch(struct shca_qp *qp);
+void shca_sq_trace_wire(struct shca_qp *qp);
 void shca_sq_complete(struct shca_qp *qp, const struct shca_swqe *s,
 		      u32 status);
 bool shca_sq_flush(struct shca_qp *qp, struct shca_budget *b);

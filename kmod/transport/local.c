@@ -22,6 +22,9 @@
  * runner.
  */
 #include "internal.h"
+#include "../base/trace_ack.h"
+#include "../base/trace_packet.h"
+#include "../base/trace_wqe.h"
 
 /* A piece needs a reference for each page, and two more for each SGE. */
 static_assert(SHCA_TURN_BYTES / PAGE_SIZE + 2 * SHCA_MAX_SGE <=
@@ -271,6 +274,11 @@ static void finish(struct shca_qp *qp, struct shca_qp *peer,
 	}
 	s->first_psn = sq->psn;
 	s->sent = s->packets;
+	trace_burst(qp->dev, qp->qpn, sq->psn, req->opcode, s->packets, 0, 0,
+		    s->length, SHCA_TRACE_LOCAL, 0);
+	trace_send_wire(qp->dev, qp->qpn, sq->cur, sq->psn, s->length,
+			s->packets);
+	sq->wire = sq->cur + 1;
 	sq->psn = shca_psn_add(sq->psn, s->packets);
 	if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
 		sq->max_psn = sq->psn;
@@ -343,8 +351,11 @@ static bool execute(struct shca_qp *qp, struct shca_qp *peer,
 		return true;
 	}
 	l->active = false;
-	if (req.answered)
+	if (req.answered) {
+		trace_ack_send(peer->dev, peer->qpn, req.answer_psn,
+			       req.syndrome, peer->rq.msn);
 		shca_completer_answer(qp, req.answer_psn, req.syndrome);
+	}
 	return false;
 }
 
@@ -472,6 +483,8 @@ bool shca_local_datagram(struct shca_qp *qp, u32 qpn,
 	if (!ret) {
 		move(peer->rq.burst, from, false);
 		shca_count_add(qp->dev, local_bytes_copied, req->payload);
+		trace_burst(qp->dev, qp->qpn, req->psn, req->opcode, 1, 0, 0,
+			    req->payload, SHCA_TRACE_LOCAL, 0);
 		shca_burst_drop(peer->rq.burst);
 		ret = recv_memory(peer, 0, SHCA_GRH_LEN);
 	}

@@ -16,6 +16,7 @@
  * Context of all functions: the owner of the requester's runner.
  */
 #include "internal.h"
+#include "../base/trace_wqe.h"
 
 /* A packet asks for an ACK at the latest when a quarter of the window is out */
 static bool want_ack(struct shca_qp *qp, struct shca_swqe *s, bool last)
@@ -230,6 +231,8 @@ static bool flush_burst(struct shca_qp *qp)
 	}
 	if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
 		sq->max_psn = sq->psn;
+	if (trace_send_wire_enabled())
+		shca_sq_trace_wire(qp);
 	if (sq->timeout && !timer_pending(&sq->timer))
 		shca_sq_arm_ack(qp);
 	return true;
@@ -335,6 +338,16 @@ static bool sleep_or_stay(struct shca_qp *qp)
 	return true;
 }
 
+/* New WQEs without a doorbell: the poster was told that none is needed. */
+static void trace_no_bell(const struct shca_qp *qp)
+{
+	const struct shca_sq *sq = &qp->sq;
+
+	if (!READ_ONCE(sq->ring.hdr->flags) &&
+	    shca_ring_avail(&sq->ring, sq->fetched) > 0)
+		trace_doorbell(qp->dev, qp->qpn, SHCA_TRACE_NONE);
+}
+
 /**
  * shca_requester_turn - one turn of the requester's runner
  * @r: the runner
@@ -370,6 +383,8 @@ bool shca_requester_turn(struct shca_runner *r, struct shca_budget *b)
 		return false;
 	}
 	shca_completer_timer(qp);
+	if (trace_doorbell_enabled())
+		trace_no_bell(qp);
 	shca_ring_clear_wakeup(&sq->ring);
 	do {
 		if (shca_qp_connected(qp) ? send(qp, b) :

@@ -13,6 +13,7 @@
  * Context of all functions: the owner of the responder's runner.
  */
 #include "internal.h"
+#include "../base/trace_ack.h"
 #include "../object/copy.h"
 #include "../object/pd.h"
 
@@ -24,6 +25,7 @@ static void send_aeth(struct shca_qp *qp, u8 syndrome, u32 psn)
 	struct shca_aeth *aeth;
 	unsigned int sent;
 
+	trace_ack_send(qp->dev, qp->qpn, psn, syndrome, rq->msn);
 	pkt = shca_burst_pkt(rq->burst, shca_opcodes[SHCA_OP_ACK].hdr_len);
 	shca_put_bth((struct shca_bth *)pkt->hdr, SHCA_OP_ACK, 0, 0,
 		     qp->dest_qpn, psn, false);
@@ -469,7 +471,7 @@ static bool work(struct shca_qp *qp, struct shca_budget *b)
 		receive_one(qp, skb);
 	}
 	while ((skb = skb_dequeue(&rq->run.inbox))) {
-		shca_count(qp->dev, rx_drop_state);
+		shca_drop_rx(qp, rx_drop_state, skb);
 		kfree_skb(skb);
 	}
 	if (shca_qp_state(qp) == IB_QPS_ERR) {

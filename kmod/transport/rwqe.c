@@ -5,6 +5,7 @@
  * Context of all functions: the owner of the responder's runner.
  */
 #include "internal.h"
+#include "../base/trace_wqe.h"
 
 /**
  * shca_rq_fetch - have a receive WQE in rq->rwqe
@@ -38,6 +39,8 @@ int shca_rq_fetch(struct shca_qp *qp)
 	}
 	memcpy(rq->rwqe.sge, slot->sge,
 	       rq->rwqe.wqe.num_sge * sizeof(struct shca_sge));
+	trace_recv_fetch(qp->dev, qp->qpn, rq->fetched, rq->rwqe.wqe.wr_id,
+			 rq->rwqe.wqe.num_sge);
 	rq->fetched++;
 	rq->rwqe.valid = true;
 	return 1;

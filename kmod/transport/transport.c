@@ -97,19 +97,21 @@ void shca_transport_detach(struct shca_qp *qp)
  */
 void shca_transport_receive(struct shca_qp *qp, struct sk_buff *skb)
 {
-	const struct shca_opcode *op = &shca_opcodes[shca_rx(skb)->opcode];
-	u8 service = shca_rx(skb)->opcode & SHCA_OP_SERVICE_MASK;
+	const struct shca_rx *rx = shca_rx(skb);
+	const struct shca_opcode *op = &shca_opcodes[rx->opcode];
+	u8 service = rx->opcode & SHCA_OP_SERVICE_MASK;
 	struct shca_runner *run;
 
+	trace_packet(qp->dev, qp->qpn, rx->psn, rx->opcode, rx->payload);
 	if (service != (shca_qp_connected(qp) ? SHCA_OP_RC : SHCA_OP_UD)) {
-		shca_count(qp->dev, rx_drop_opcode);
+		shca_drop_rx(qp, rx_drop_opcode, skb);
 		kfree_skb(skb);
 		return;
 	}
 	WRITE_ONCE(qp->last_heard, jiffies);
 	run = op->flags & SHCA_OPF_RESPONSE ? &qp->sq.run : &qp->rq.run;
 	if (!shca_runner_deliver(run, skb)) {
-		shca_count(qp->dev, rx_drop_inbox);
+		shca_drop_rx(qp, rx_drop_inbox, skb);
 		kfree_skb(skb);
 		return;
 	}

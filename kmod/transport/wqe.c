@@ -9,6 +9,8 @@
  * Context of all functions: the owner of the requester's runner.
  */
 #include "internal.h"
+#include "../base/trace_cq.h"
+#include "../base/trace_wqe.h"
 #include "../object/copy.h"
 
 /* Sum of the SGEs' lengths, or -1 if it is more than a message may have */
@@ -86,9 +88,31 @@ int shca_sq_fetch(struct shca_qp *qp)
 	unsafe_memcpy(&s->wqe, shca_ring_slot(&sq->ring, sq->fetched),
 		      sq->ring.stride,
 		      /* swqe_stride has room for the SGEs behind the WQE */);
-	sq->fetched++;
 	swqe_check(qp, s);
+	trace_send_fetch(qp->dev, qp->qpn, sq->fetched, s->wqe.wr_id,
+			 s->wqe.opcode, s->wqe.flags, s->length, s->packets);
+	sq->fetched++;
 	return 1;
+}
+
+/**
+ * shca_sq_trace_wire - tell which WQEs are on the wire
+ * @qp: the QP, whose burst was handed over
+ *
+ * Called only while somebody traces: sq->wire may be older than the ring.
+ */
+void shca_sq_trace_wire(struct shca_qp *qp)
+{
+	struct shca_sq *sq = &qp->sq;
+
+	if ((s32)(sq->wire - sq->ring.cons) < 0)
+		sq->wire = sq->ring.cons;
+	for (; (s32)(sq->wire - sq->cur) < 0; sq->wire++) {
+		struct shca_swqe *s = shca_swqe(sq, sq->wire);
+
+		trace_send_wire(qp->dev, qp->qpn, sq->wire, s->first_psn,
+				s->length, s->packets);
+	}
 }
 
 static u32 wc_opcode(u32 opcode)
@@ -129,6 +153,9 @@ void shca_sq_complete(struct shca_qp *qp, const struct shca_swqe *s,
 	bool signal = sq->sig_all || (s->wqe.flags & IB_SEND_SIGNALED);
 
 	lockdep_assert_held(&sq->run);
+	trace_send_done(qp->dev, qp->qpn, sq->ring.cons, s->wqe.wr_id,
+			s->wqe.opcode, status, s->length,
+			status != IB_WC_SUCCESS || signal);
 	if (status != IB_WC_SUCCESS)
 		cqe.vendor_err = READ_ONCE(qp->why.reason);
 	shca_ring_complete(&sq->ring, 1);

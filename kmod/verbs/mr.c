@@ -8,6 +8,7 @@
  */
 #include <linux/slab.h>
 
+#include "../base/trace_mr.h"
 #include "../compat/umem.h"
 #include "../object/mr.h"
 #include "../object/pd.h"
@@ -129,12 +130,14 @@ struct ib_mr *shca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 va,
 	ret = shca_mr_publish(dev, mr);
 	if (ret)
 		goto release_umem;
+	trace_mr_register(dev, mr->key, start, length, access, 0);
 	return &mr->ib;
 
 release_umem:
 	ib_umem_release(mr->umem);
 free_mr:
 	shca_mr_free(mr);
+	trace_mr_register(dev, 0, start, length, access, ret);
 	return ERR_PTR(ret);
 }
 
@@ -151,6 +154,7 @@ int shca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct shca_mr *mr = to_shca_mr(ibmr);
 
 	shca_mr_retire(to_shca(ibmr->device), mr);
+	trace_mr_deregister(to_shca(ibmr->device), mr->key);
 	ib_umem_release(mr->umem);
 	shca_mr_free(mr);
 	return 0;

@@ -10,6 +10,7 @@
  * The state is looked at under the post lock, which a reset takes too before it
  * clears the ring, so nothing is posted to a ring that was just cleared.
  */
+#include "../base/trace_wqe.h"
 #include "../object/cq.h"
 #include "ops.h"
 
@@ -137,6 +138,7 @@ static int doorbell(struct shca_qp *qp, const struct ib_send_wr *wr,
 		return -EINVAL;
 	}
 	shca_count(qp->dev, doorbells);
+	trace_doorbell(qp->dev, qp->qpn, SHCA_TRACE_SYSCALL);
 	shca_runner_kick(&qp->sq.run, SHCA_CTX_PROCESS);
 	if (shca_qp_state(qp) == IB_QPS_ERR)
 		shca_runner_kick(&qp->rq.run, SHCA_CTX_PROCESS);
@@ -174,8 +176,10 @@ int shca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		posted = true;
 	}
 	spin_unlock_irqrestore(&qp->sq_post_lock, flags);
-	if (posted)
-		shca_runner_kick(&qp->sq.run, SHCA_CTX_DEFER);
+	if (!posted)
+		return ret;
+	trace_doorbell(qp->dev, qp->qpn, SHCA_TRACE_KERNEL);
+	shca_runner_kick(&qp->sq.run, SHCA_CTX_DEFER);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "../base/trace_qp.h"
 #include "../object/cq.h"
 #include "../object/pd.h"
 #include "../transport/transport.h"
@@ -223,6 +224,7 @@ int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 			goto unpublish;
 	}
 	attr->cap = cap;
+	trace_qp_create(dev, qp->qpn, qp->type, qp->pid, qp->comm);
 	return 0;
 
 unpublish:
@@ -293,6 +295,7 @@ int shca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct shca_qp *qp = to_shca_qp(ibqp);
 
+	trace_qp_destroy(qp->dev, qp->qpn);
 	shca_qp_unpublish(qp);
 	mutex_lock(&qp->mod);
 	shca_transport_detach(qp);

@@ -10,6 +10,7 @@
 #include <linux/jiffies.h>
 #include <rdma/ib_addr.h>
 
+#include "../base/trace_qp.h"
 #include "../object/cq.h"
 #include "../transport/transport.h"
 #include "device.h"
@@ -194,6 +195,8 @@ static void to_reset(struct shca_qp *qp)
 {
 	lockdep_assert_held(&qp->mod);
 	shca_transport_close(qp);
+	trace_qp_state(qp->dev, qp->qpn, qp->state, IB_QPS_RESET,
+		       SOFTHCA_ERROR_REASON_NONE, SHCA_TRACE_NO_OPCODE, 0);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	forget_protocol(qp);
 	reset_ring(&qp->sq.ring, &qp->sq_post_lock);
@@ -228,6 +231,14 @@ static int to_state(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	shca_runner_disown(&qp->sq.run);
 	if (failed)
 		return -EINVAL;
+	if (cur != next)
+		trace_qp_state(qp->dev, qp->qpn, cur, next,
+			       SOFTHCA_ERROR_REASON_NONE, SHCA_TRACE_NO_OPCODE,
+			       0);
+	if (cur == IB_QPS_INIT && next == IB_QPS_RTR &&
+	    shca_qp_connected(qp))
+		trace_qp_connect(qp->dev, qp->qpn, qp->dest_qpn, qp->mtu,
+				 qp->av.sgid.raw, qp->av.dgid.raw);
 	if (cur == IB_QPS_RESET && next == IB_QPS_INIT)
 		shca_transport_open(qp);
 	return 0;
