@@ -28,18 +28,23 @@ type rateRow struct {
 func newStats(a *app) *cobra.Command {
 	var (
 		watch    bool
+		prom     bool
 		interval time.Duration
 		count    int
 	)
 	cmd := &cobra.Command{
-		Use:   "stats [DEV] [--watch]",
+		Use:   "stats [DEV] [--watch | --prometheus]",
 		Short: "Show counters",
 		Long: `Show the counters of the device DEV, or of all devices.
 
 With --watch, show again and again the counters that changed, and by how much
-a second, until interrupted.`,
+a second, until interrupted.
+
+With --prometheus, write the counters of devices, ports and queue pairs in the
+text format of Prometheus, for instance for node_exporter's textfile collector.`,
 		Example: `  ibctl stats shca0
-  ibctl stats --watch`,
+  ibctl stats --watch
+  ibctl stats --prometheus >/var/lib/node_exporter/softhca.prom`,
 		Args:              optionalArg,
 		ValidArgsFunction: a.completeDevices,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,9 +55,15 @@ a second, until interrupted.`,
 			if interval <= 0 {
 				return usagef(cmd, "--interval must be more than 0")
 			}
+			if watch && prom {
+				return usagef(cmd, "--watch and --prometheus exclude each other")
+			}
 			return a.with(func(c *genl.Client) error {
-				if watch {
+				switch {
+				case watch:
 					return a.watchStats(cmd, c, device, interval, count)
+				case prom:
+					return writePrometheus(a.Stdout, c, device)
 				}
 				rows, err := readStats(c, device)
 				if err != nil {
@@ -63,6 +74,7 @@ a second, until interrupted.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show changes until interrupted")
+	cmd.Flags().BoolVar(&prom, "prometheus", false, "write the text format of Prometheus")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks, with --watch")
 	cmd.Flags().IntVar(&count, "count", 0, "number of looks, with --watch; 0 means no end")
 	return cmd
@@ -109,8 +121,7 @@ func (a *app) watchStats(cmd *cobra.Command, c *genl.Client, device string, inte
 		}
 		if last != nil {
 			if p.Format == output.Table {
-				// Home and clear, then the table from the top.
-				if _, err := a.Stdout.Write([]byte("\x1b[H\x1b[2J")); err != nil {
+				if err := a.clear(); err != nil {
 					return err
 				}
 			}
@@ -129,4 +140,10 @@ func (a *app) watchStats(cmd *cobra.Command, c *genl.Client, device string, inte
 		case <-tick.C:
 		}
 	}
+}
+
+// clear makes a terminal empty and goes to its top.
+func (a *app) clear() error {
+	_, err := a.Stdout.Write([]byte("\x1b[H\x1b[2J"))
+	return err
 }

@@ -10,6 +10,7 @@
 
 #include "../base/device.h"
 #include "../object/qp.h"
+#include "../object/qp_stats.h"
 #include "../verbs/device.h"
 #include "netlink_gen.h"
 #include "netlink_ops.h"
@@ -58,27 +59,35 @@ static int fill_qp_error(struct sk_buff *skb, struct shca_qp *qp)
 	return 0;
 }
 
+static int put_count(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, SOFTHCA_A_QP_PAD);
+}
+
 static int fill_qp_counters(struct sk_buff *skb, const struct shca_qp *qp)
 {
 	unsigned long heard = READ_ONCE(qp->last_heard);
+	struct shca_qp_stats s;
 	u64 ms = U64_MAX;
 
 	if (heard)
 		ms = jiffies64_to_msecs(jiffies - heard);
-	if (nla_put_u64_64bit(skb, SOFTHCA_A_QP_TX_BYTES,
-			      READ_ONCE(qp->sq.tx_bytes), SOFTHCA_A_QP_PAD) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_QP_RX_BYTES,
-			      READ_ONCE(qp->rq.rx_bytes), SOFTHCA_A_QP_PAD) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_QP_TX_PACKETS,
-			      READ_ONCE(qp->sq.tx_packets), SOFTHCA_A_QP_PAD) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_QP_RX_PACKETS,
-			      READ_ONCE(qp->rq.rx_packets), SOFTHCA_A_QP_PAD) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_QP_RETRANSMITS,
-			      READ_ONCE(qp->sq.retransmits), SOFTHCA_A_QP_PAD) ||
+	shca_qp_stats(qp, &s);
+	if (put_count(skb, SOFTHCA_A_QP_TX_BYTES, s.tx_bytes) ||
+	    put_count(skb, SOFTHCA_A_QP_RX_BYTES, s.rx_bytes) ||
+	    put_count(skb, SOFTHCA_A_QP_TX_PACKETS, s.tx_packets) ||
+	    put_count(skb, SOFTHCA_A_QP_RX_PACKETS, s.rx_packets) ||
+	    put_count(skb, SOFTHCA_A_QP_RETRANSMITS, s.retransmits) ||
+	    put_count(skb, SOFTHCA_A_QP_TX_MESSAGES, s.tx_messages) ||
+	    put_count(skb, SOFTHCA_A_QP_RX_MESSAGES, s.rx_messages) ||
+	    put_count(skb, SOFTHCA_A_QP_TX_BYTES_REFERENCED,
+		      s.tx_bytes_referenced) ||
+	    put_count(skb, SOFTHCA_A_QP_TX_BYTES_COPIED, s.tx_bytes_copied) ||
+	    put_count(skb, SOFTHCA_A_QP_RX_RNR_NAKS, s.rx_rnr_naks) ||
+	    put_count(skb, SOFTHCA_A_QP_ACK_TIMEOUTS, s.ack_timeouts) ||
 	    nla_put_u32(skb, SOFTHCA_A_QP_LAST_NAK,
 			READ_ONCE(qp->sq.last_nak)) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_QP_LAST_HEARD_MS, ms,
-			      SOFTHCA_A_QP_PAD))
+	    put_count(skb, SOFTHCA_A_QP_LAST_HEARD_MS, ms))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -132,6 +132,11 @@ struct shca_local {
  * @rx_bytes: payload bytes of READ responses
  * @rx_packets: acknowledges and responses received
  * @retransmits: packets sent again
+ * @messages: WQEs completed with success
+ * @tx_referenced: payload bytes handed to the link by reference
+ * @tx_copied: payload bytes handed to it as a copy
+ * @rnr_naks: RNR NAKs that were heeded
+ * @timeouts: answers that did not come in time
  * @last_nak: syndrome of the last NAK received, or 0
  */
 struct shca_sq {
@@ -155,6 +160,11 @@ struct shca_sq {
 	u64 rx_bytes;
 	u64 rx_packets;
 	u64 retransmits;
+	u64 messages;
+	u64 tx_referenced;
+	u64 tx_copied;
+	u64 rnr_naks;
+	u64 timeouts;
 
 	/* from here on: forgotten in RESET */
 	u32 fetched;
@@ -244,6 +254,9 @@ struct shca_read {
  * @rx_packets: requests received
  * @tx_bytes: payload bytes of READ responses
  * @tx_packets: acknowledges and responses sent
+ * @messages: receive WQEs completed with success
+ * @tx_referenced: payload bytes handed to the link by reference
+ * @tx_copied: payload bytes handed to it as a copy
  */
 struct shca_rq {
 	struct shca_runner run;
@@ -259,6 +272,9 @@ struct shca_rq {
 	u64 rx_packets;
 	u64 tx_bytes;
 	u64 tx_packets;
+	u64 messages;
+	u64 tx_referenced;
+	u64 tx_copied;
 
 	/* from here on: forgotten in RESET */
 	u32 fetched;

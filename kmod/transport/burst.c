@@ -213,6 +213,13 @@ int shca_burst_xmit(struct shca_burst *b, struct shca_qp *qp,
 		b->referenced = 0;
 		b->copied = 0;
 		ret = qp->dev->link->xmit(qp->dev, flow, b, sent);
+		if (b == qp->sq.burst) {
+			qp->sq.tx_referenced += b->referenced;
+			qp->sq.tx_copied += b->copied;
+		} else {
+			qp->rq.tx_referenced += b->referenced;
+			qp->rq.tx_copied += b->copied;
+		}
 		if (trace_burst_enabled())
 			burst_trace(b, qp, *sent, ret);
 	}

@@ -277,6 +277,7 @@ static void receive_rnr(struct shca_qp *qp, u32 psn, u8 code)
 		}
 		sq->rnr_retries--;
 	}
+	sq->rnr_naks++;
 	trace_rnr_wait(qp->dev, qp->qpn, psn, us, sq->rnr_retries);
 	shca_sq_rewind(qp, psn);
 	sq->wait = true;
@@ -469,6 +470,7 @@ void shca_completer_timer(struct shca_qp *qp)
 	if (sq->una == sq->psn || !sq->timeout)
 		return;
 	shca_count(qp->dev, ack_timeouts);
+	sq->timeouts++;
 	trace_ack_timeout(qp->dev, qp->qpn, sq->una, sq->retries);
 	if (!sq->retries) {
 		shca_count(qp->dev, retry_exceeded);

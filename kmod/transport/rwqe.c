@@ -61,6 +61,8 @@ void shca_rq_complete(struct shca_qp *qp, struct shca_cqe *cqe, bool solicited)
 	cqe->qp_num = qp->qpn;
 	if (cqe->status != IB_WC_SUCCESS)
 		cqe->vendor_err = READ_ONCE(qp->why.reason);
+	else
+		rq->messages++;
 	rq->rwqe.valid = false;
 	shca_ring_complete(&rq->ring, 1);
 	if (!shca_cq_post(rq->cq, cqe, qp->ib, solicited)) {

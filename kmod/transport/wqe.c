@@ -158,6 +158,8 @@ void shca_sq_complete(struct shca_qp *qp, const struct shca_swqe *s,
 			status != IB_WC_SUCCESS || signal);
 	if (status != IB_WC_SUCCESS)
 		cqe.vendor_err = READ_ONCE(qp->why.reason);
+	else
+		sq->messages++;
 	shca_ring_complete(&sq->ring, 1);
 	if (status == IB_WC_SUCCESS && !signal)
 		return;

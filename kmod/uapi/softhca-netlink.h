@@ -238,7 +238,7 @@ enum softhca_dev_attr {
  * @SOFTHCA_A_QP_RETRIES_LEFT: (u32) Timeouts in a row that are still tolerated.
  * @SOFTHCA_A_QP_RNR_RETRIES_LEFT: (u32) RNR NAKs in a row that are still
  *	tolerated. 7 means without end.
- * @SOFTHCA_A_QP_TX_BYTES: (u64) Payload sent, in bytes, repetitions included.
+ * @SOFTHCA_A_QP_TX_BYTES: (u64) Payload sent, in bytes, without repetitions.
  * @SOFTHCA_A_QP_RX_BYTES: (u64) Payload accepted, in bytes.
  * @SOFTHCA_A_QP_TX_PACKETS: (u64) Packets sent, repetitions included.
  * @SOFTHCA_A_QP_RX_PACKETS: (u64) Packets received for this queue pair.
@@ -253,6 +253,15 @@ enum softhca_dev_attr {
  *	the peer. All ones when there has been none.
  * @SOFTHCA_A_QP_PAD: (pad) Aligns 64-bit attributes on some machines. Ignore
  *	it.
+ * @SOFTHCA_A_QP_TX_MESSAGES: (u64) Send requests that ended well.
+ * @SOFTHCA_A_QP_RX_MESSAGES: (u64) Receive requests that ended well.
+ * @SOFTHCA_A_QP_TX_BYTES_REFERENCED: (u64) Payload handed to the link by
+ *	reference, in bytes.
+ * @SOFTHCA_A_QP_TX_BYTES_COPIED: (u64) Payload handed to the link as a copy, in
+ *	bytes.
+ * @SOFTHCA_A_QP_RX_RNR_NAKS: (u64) Times the peer was not ready to receive.
+ * @SOFTHCA_A_QP_ACK_TIMEOUTS: (u64) Times the peer did not answer within the
+ *	timeout.
  * @SOFTHCA_A_QP_MAX: Largest attribute.
  */
 enum softhca_qp_attr {
@@ -284,7 +293,13 @@ enum softhca_qp_attr {
 	SOFTHCA_A_QP_LAST_NAK = 26,
 	SOFTHCA_A_QP_LAST_HEARD_MS = 27,
 	SOFTHCA_A_QP_PAD = 28,
-	SOFTHCA_A_QP_MAX = 28,
+	SOFTHCA_A_QP_TX_MESSAGES = 29,
+	SOFTHCA_A_QP_RX_MESSAGES = 30,
+	SOFTHCA_A_QP_TX_BYTES_REFERENCED = 31,
+	SOFTHCA_A_QP_TX_BYTES_COPIED = 32,
+	SOFTHCA_A_QP_RX_RNR_NAKS = 33,
+	SOFTHCA_A_QP_ACK_TIMEOUTS = 34,
+	SOFTHCA_A_QP_MAX = 34,
 };
 
 /**

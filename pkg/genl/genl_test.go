@@ -164,7 +164,8 @@ func sampleQP() genl.QP {
 		PathMTU: 1024, SQPSN: 100, AckedPSN: 90, RQPSN: 7, SQPosted: 3, RQPosted: 4, RetriesLeft: 0, RNRRetriesLeft: 7,
 		TXBytes: 1 << 40, RXBytes: 2, TXPackets: 3, RXPackets: 4, Retransmits: 5,
 		ErrorReason: genl.ErrorReasonRetryExceeded, ErrorOpcode: ptr(genl.Opcode(4)), ErrorPSN: ptr(uint32(90)),
-		LastNAK: 0x60, LastHeardMS: ptr(uint64(1500)),
+		LastNAK: 0x60, LastHeardMS: ptr(uint64(1500)), TXMessages: 6, RXMessages: 7,
+		TXBytesReferenced: 8, TXBytesCopied: 9, RXRNRNAKs: 10, ACKTimeouts: 11,
 	}
 }
 

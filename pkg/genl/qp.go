@@ -53,6 +53,16 @@ type QP struct {
 	// LastHeardMS is how many milliseconds ago the last packet came from the
 	// peer, nil when none ever did.
 	LastHeardMS *uint64 `json:"last_heard_ms"`
+	// TXMessages and RXMessages are send and receive requests that ended well.
+	TXMessages uint64 `json:"tx_messages"`
+	RXMessages uint64 `json:"rx_messages"`
+	// TXBytesReferenced and TXBytesCopied are payload handed to the link.
+	TXBytesReferenced uint64 `json:"tx_bytes_referenced"`
+	TXBytesCopied     uint64 `json:"tx_bytes_copied"`
+	// RXRNRNAKs is how often the peer was not ready to receive.
+	RXRNRNAKs uint64 `json:"rx_rnr_naks"`
+	// ACKTimeouts is how often the peer did not answer within the timeout.
+	ACKTimeouts uint64 `json:"ack_timeouts"`
 }
 
 // A QPFilter selects queue pairs.
@@ -132,6 +142,18 @@ func decodeQP(ad *netlink.AttributeDecoder, q *QP) {
 		q.RXPackets = ad.Uint64()
 	case proto.QPRetransmits:
 		q.Retransmits = ad.Uint64()
+	case proto.QPTXMessages:
+		q.TXMessages = ad.Uint64()
+	case proto.QPRXMessages:
+		q.RXMessages = ad.Uint64()
+	case proto.QPTXBytesReferenced:
+		q.TXBytesReferenced = ad.Uint64()
+	case proto.QPTXBytesCopied:
+		q.TXBytesCopied = ad.Uint64()
+	case proto.QPRXRNRNaks:
+		q.RXRNRNAKs = ad.Uint64()
+	case proto.QPAckTimeouts:
+		q.ACKTimeouts = ad.Uint64()
 	case proto.QPErrorReason:
 		q.ErrorReason = ErrorReason(ad.Uint32())
 	case proto.QPErrorOpcode:

@@ -82,6 +82,12 @@ func encodeQP(q genl.QP) []byte {
 			heard = *q.LastHeardMS
 		}
 		ae.Uint64(proto.QPLastHeardMS, heard)
+		ae.Uint64(proto.QPTXMessages, q.TXMessages)
+		ae.Uint64(proto.QPRXMessages, q.RXMessages)
+		ae.Uint64(proto.QPTXBytesReferenced, q.TXBytesReferenced)
+		ae.Uint64(proto.QPTXBytesCopied, q.TXBytesCopied)
+		ae.Uint64(proto.QPRXRNRNaks, q.RXRNRNAKs)
+		ae.Uint64(proto.QPAckTimeouts, q.ACKTimeouts)
 	})
 }
 

@@ -57,66 +57,78 @@ var AttrsDev = []Attr{
 
 // Attributes of set qp.
 const (
-	QPDev            = 1
-	QPQPN            = 2
-	QPType           = 3
-	QPState          = 4
-	QPPID            = 5
-	QPComm           = 6
-	QPDestQPN        = 7
-	QPSGID           = 8
-	QPDGID           = 9
-	QPPathMTU        = 10
-	QPSQPSN          = 11
-	QPAckedPSN       = 12
-	QPRQPSN          = 13
-	QPSQPosted       = 14
-	QPRQPosted       = 15
-	QPRetriesLeft    = 16
-	QPRNRRetriesLeft = 17
-	QPTXBytes        = 18
-	QPRXBytes        = 19
-	QPTXPackets      = 20
-	QPRXPackets      = 21
-	QPRetransmits    = 22
-	QPErrorReason    = 23
-	QPErrorOpcode    = 24
-	QPErrorPSN       = 25
-	QPLastNAK        = 26
-	QPLastHeardMS    = 27
-	QPPad            = 28
+	QPDev               = 1
+	QPQPN               = 2
+	QPType              = 3
+	QPState             = 4
+	QPPID               = 5
+	QPComm              = 6
+	QPDestQPN           = 7
+	QPSGID              = 8
+	QPDGID              = 9
+	QPPathMTU           = 10
+	QPSQPSN             = 11
+	QPAckedPSN          = 12
+	QPRQPSN             = 13
+	QPSQPosted          = 14
+	QPRQPosted          = 15
+	QPRetriesLeft       = 16
+	QPRNRRetriesLeft    = 17
+	QPTXBytes           = 18
+	QPRXBytes           = 19
+	QPTXPackets         = 20
+	QPRXPackets         = 21
+	QPRetransmits       = 22
+	QPErrorReason       = 23
+	QPErrorOpcode       = 24
+	QPErrorPSN          = 25
+	QPLastNAK           = 26
+	QPLastHeardMS       = 27
+	QPPad               = 28
+	QPTXMessages        = 29
+	QPRXMessages        = 30
+	QPTXBytesReferenced = 31
+	QPTXBytesCopied     = 32
+	QPRXRNRNaks         = 33
+	QPAckTimeouts       = 34
 )
 
 // AttrsQP describes the attributes of set qp.
 var AttrsQP = []Attr{
-	QPDev:            {Name: "dev", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
-	QPQPN:            {Name: "qpn", Type: "u32"},
-	QPType:           {Name: "type", Type: "u32", Max: 4, Limits: "one of smi, gsi, rc, uc, ud"},
-	QPState:          {Name: "state", Type: "u32", Max: 6, Limits: "one of reset, init, rtr, rts, sqd, sqe, err"},
-	QPPID:            {Name: "pid", Type: "u32"},
-	QPComm:           {Name: "comm", Type: "string", MaxLen: 15, Limits: "at most 15 bytes"},
-	QPDestQPN:        {Name: "dest-qpn", Type: "u32"},
-	QPSGID:           {Name: "sgid", Type: "binary", Limits: "16 bytes"},
-	QPDGID:           {Name: "dgid", Type: "binary", Limits: "16 bytes"},
-	QPPathMTU:        {Name: "path-mtu", Type: "u32"},
-	QPSQPSN:          {Name: "sq-psn", Type: "u32"},
-	QPAckedPSN:       {Name: "acked-psn", Type: "u32"},
-	QPRQPSN:          {Name: "rq-psn", Type: "u32"},
-	QPSQPosted:       {Name: "sq-posted", Type: "u32"},
-	QPRQPosted:       {Name: "rq-posted", Type: "u32"},
-	QPRetriesLeft:    {Name: "retries-left", Type: "u32"},
-	QPRNRRetriesLeft: {Name: "rnr-retries-left", Type: "u32"},
-	QPTXBytes:        {Name: "tx-bytes", Type: "u64"},
-	QPRXBytes:        {Name: "rx-bytes", Type: "u64"},
-	QPTXPackets:      {Name: "tx-packets", Type: "u64"},
-	QPRXPackets:      {Name: "rx-packets", Type: "u64"},
-	QPRetransmits:    {Name: "retransmits", Type: "u64"},
-	QPErrorReason:    {Name: "error-reason", Type: "u32", Max: 17, Limits: "one of none, retry-exceeded, rnr-retry-exceeded, remote-invalid-request, remote-access, remote-operation, local-protection, local-length, local-qp-op, cq-overrun, invalid-packet, ring-corrupt, moved-by-user, device-removed, peer-access, bad-response, mw-bind, no-memory"},
-	QPErrorOpcode:    {Name: "error-opcode", Type: "u32"},
-	QPErrorPSN:       {Name: "error-psn", Type: "u32"},
-	QPLastNAK:        {Name: "last-nak", Type: "u32"},
-	QPLastHeardMS:    {Name: "last-heard-ms", Type: "u64"},
-	QPPad:            {Name: "pad", Type: "pad"},
+	QPDev:               {Name: "dev", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	QPQPN:               {Name: "qpn", Type: "u32"},
+	QPType:              {Name: "type", Type: "u32", Max: 4, Limits: "one of smi, gsi, rc, uc, ud"},
+	QPState:             {Name: "state", Type: "u32", Max: 6, Limits: "one of reset, init, rtr, rts, sqd, sqe, err"},
+	QPPID:               {Name: "pid", Type: "u32"},
+	QPComm:              {Name: "comm", Type: "string", MaxLen: 15, Limits: "at most 15 bytes"},
+	QPDestQPN:           {Name: "dest-qpn", Type: "u32"},
+	QPSGID:              {Name: "sgid", Type: "binary", Limits: "16 bytes"},
+	QPDGID:              {Name: "dgid", Type: "binary", Limits: "16 bytes"},
+	QPPathMTU:           {Name: "path-mtu", Type: "u32"},
+	QPSQPSN:             {Name: "sq-psn", Type: "u32"},
+	QPAckedPSN:          {Name: "acked-psn", Type: "u32"},
+	QPRQPSN:             {Name: "rq-psn", Type: "u32"},
+	QPSQPosted:          {Name: "sq-posted", Type: "u32"},
+	QPRQPosted:          {Name: "rq-posted", Type: "u32"},
+	QPRetriesLeft:       {Name: "retries-left", Type: "u32"},
+	QPRNRRetriesLeft:    {Name: "rnr-retries-left", Type: "u32"},
+	QPTXBytes:           {Name: "tx-bytes", Type: "u64"},
+	QPRXBytes:           {Name: "rx-bytes", Type: "u64"},
+	QPTXPackets:         {Name: "tx-packets", Type: "u64"},
+	QPRXPackets:         {Name: "rx-packets", Type: "u64"},
+	QPRetransmits:       {Name: "retransmits", Type: "u64"},
+	QPErrorReason:       {Name: "error-reason", Type: "u32", Max: 17, Limits: "one of none, retry-exceeded, rnr-retry-exceeded, remote-invalid-request, remote-access, remote-operation, local-protection, local-length, local-qp-op, cq-overrun, invalid-packet, ring-corrupt, moved-by-user, device-removed, peer-access, bad-response, mw-bind, no-memory"},
+	QPErrorOpcode:       {Name: "error-opcode", Type: "u32"},
+	QPErrorPSN:          {Name: "error-psn", Type: "u32"},
+	QPLastNAK:           {Name: "last-nak", Type: "u32"},
+	QPLastHeardMS:       {Name: "last-heard-ms", Type: "u64"},
+	QPPad:               {Name: "pad", Type: "pad"},
+	QPTXMessages:        {Name: "tx-messages", Type: "u64"},
+	QPRXMessages:        {Name: "rx-messages", Type: "u64"},
+	QPTXBytesReferenced: {Name: "tx-bytes-referenced", Type: "u64"},
+	QPTXBytesCopied:     {Name: "tx-bytes-copied", Type: "u64"},
+	QPRXRNRNaks:         {Name: "rx-rnr-naks", Type: "u64"},
+	QPAckTimeouts:       {Name: "ack-timeouts", Type: "u64"},
 }
 
 // Attributes of set stat.
