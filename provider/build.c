@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe.h"
 #include "softhca.h"
 
 #define BUILD_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED)
@@ -53,6 +54,7 @@ static struct shca_send_wqe *begin_wr(struct ibv_qp_ex *ibqp, uint32_t opcode)
 		fail(qp, ENOMEM);
 		return NULL;
 	}
+	SHCA_PROBE(post_send, qp->vqp.qp.qp_num, qp->build_prod, ibqp->wr_id);
 	wqe = shca_wq_slot(&qp->sq, qp->build_prod++);
 	*wqe = (struct shca_send_wqe) {
 		.wr_id	= ibqp->wr_id,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "probe.h"
 #include "softhca.h"
 
 /* The numbers of a CQE are those of libibverbs: they are passed on as is. */
@@ -206,12 +207,17 @@ static void cq_unlock(struct shca_cq *cq)
 /* The oldest CQE, or NULL; the acquire orders its bytes after the index. */
 static const struct shca_cqe *next_cqe(struct shca_cq *cq)
 {
+	const struct shca_cqe *cqe;
+
 	if (cq->prod == cq->cons) {
 		cq->prod = shca_load_acquire(&cq->hdr->prod);
 		if (cq->prod == cq->cons)
 			return NULL;
 	}
-	return &cq->slots[cq->cons++ & (cq->entries - 1)];
+	cqe = &cq->slots[cq->cons & (cq->entries - 1)];
+	SHCA_PROBE(poll_cq, cqe->qp_num, cq->cons, cqe->wr_id);
+	cq->cons++;
+	return cqe;
 }
 
 /* Give back all slots before cons: what was read of them has been read. */

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "probe.h"
 #include "softhca.h"
+#include "why.h"
 
 static_assert(sizeof(struct shca_ring_hdr) == 192, "struct shca_ring_hdr");
 static_assert(sizeof(struct shca_send_wqe) == 64, "struct shca_send_wqe");
@@ -278,6 +280,8 @@ int shca_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		shca_qp_set_open(qp, IBV_QPS_RESET);
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
 	if (ret) {
+		SHCA_PROBE(modify_failed, ibqp->qp_num,
+			   shca_why_modify(ibqp, attr, mask, ret), ret);
 		if (reset)
 			shca_qp_set_open(qp, ibqp->state);
 		return ret;
