@@ -47,7 +47,7 @@ shell: ## a shell in a guest with everything installed
 	qemu/vm shell
 
 .PHONY: generate
-generate: ## make again what is generated from docs/netlink/softhca.yaml
+generate: ## make again what is generated: from docs/netlink/softhca.yaml, and eBPF objects
 	go=$(GO) && "$$go" generate ./...
 
 .PHONY: clean

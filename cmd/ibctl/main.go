@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/softhca/softhca/internal/cli"
+	"github.com/softhca/softhca/pkg/capture"
 	"github.com/softhca/softhca/pkg/genl"
 )
 
@@ -20,6 +21,8 @@ func main() {
 		Stderr:   os.Stderr,
 		Terminal: cli.IsTerminal(os.Stdout),
 		Connect:  genl.New,
+		Trace:    cli.KernelTracer(),
+		Capture:  capture.Run,
 	})
 	stop()
 	os.Exit(code)

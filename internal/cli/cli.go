@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/softhca/softhca/internal/output"
+	"github.com/softhca/softhca/pkg/capture"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/spf13/cobra"
 )
@@ -27,6 +28,10 @@ type Env struct {
 	// Connect opens the connection to the kernel. Commands that need none do
 	// not call it.
 	Connect func() (*genl.Client, error)
+	// Trace opens traces of the kernel.
+	Trace Tracer
+	// Capture records packets until the context ends.
+	Capture func(context.Context, capture.Options) (capture.Result, error)
 }
 
 // Exit codes.
@@ -97,7 +102,7 @@ was wrong.`,
 		return usagef(cmd, "%v", err)
 	})
 	root.InitDefaultCompletionCmd()
-	root.AddCommand(newDev(a), newQP(a), newStats(a), newMonitor(a), newMan(), newVersion(a))
+	root.AddCommand(newDev(a), newQP(a), newStats(a), newTop(a), newTrace(a), newCapture(a), newMonitor(a), newMan(), newVersion(a))
 	plainUsage(root)
 	// A group is a command that only refuses; one usage line is enough for it.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),

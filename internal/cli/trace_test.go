@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+
+package cli
+
+import (
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/softhca/softhca/pkg/trace"
+)
+
+// fakeTracer has one series, one flow and three events, and lost two. A filter for
+// queue pair 404 cannot be traced.
+var fakeTracer = Tracer{
+	Latency: func(f trace.Filter, _ []trace.Owner) (LatencySource, error) {
+		return fakeLatency{trace.StageTotal}, fakeRefusal(f)
+	},
+	LatencyUser: func(f trace.Filter, _ []trace.Owner) (LatencySource, error) {
+		return fakeLatency{trace.StageUser}, fakeRefusal(f)
+	},
+	Flows: func(f trace.Filter, _ []trace.Owner) (FlowSource, error) {
+		return fakeFlows{}, fakeRefusal(f)
+	},
+	Stream: func(f trace.Filter, _ []trace.Owner, names ...string) (EventSource, error) {
+		return &fakeEvents{events: []trace.Event{
+			{Time: time.Second, Name: "qp_create", Device: "shca0", QPN: 17},
+			{Time: 2 * time.Second, Name: "ack_timeout", Device: "shca0", QPN: 17},
+			{Time: 2 * time.Second, Name: "send_fetch", Device: "shca0", QPN: 17},
+			{Time: 2*time.Second + 5000, Name: "send_done", Device: "shca0", QPN: 17},
+		}}, fakeRefusal(f)
+	},
+}
+
+func fakeRefusal(f trace.Filter) error {
+	if f.QPN == 404 {
+		return trace.ErrNotLoaded
+	}
+	return nil
+}
+
+type fakeLatency struct{ stage trace.Stage }
+
+func (l fakeLatency) Read() ([]trace.Series, trace.Missed, error) {
+	s := trace.Series{QPN: 17, Opcode: 2, MaxBytes: 64}
+	s.Stages[l.stage] = trace.Histogram{Count: 4, Sum: 4000, Max: 1500}
+	return []trace.Series{s}, trace.Missed{Collisions: 1}, nil
+}
+
+func (l fakeLatency) Close() error { return nil }
+
+type fakeFlows struct{}
+
+func (fakeFlows) Read() ([]trace.Flow, error) {
+	return []trace.Flow{{
+		QPN: 17, Owner: trace.Owner{QPN: 17, PID: 42, Comm: "app", Device: "shca0", DestQPN: 5, DGID: netip.MustParseAddr("::ffff:10.0.0.2")},
+		Traffic: trace.Traffic{TXMessages: 3, TXBytes: 192, Retries: 1},
+	}}, nil
+}
+
+func (fakeFlows) Close() error { return nil }
+
+type fakeEvents struct{ events []trace.Event }
+
+func (f *fakeEvents) Next() (trace.Event, error) {
+	if len(f.events) == 0 {
+		return trace.Event{}, os.ErrClosed
+	}
+	e := f.events[0]
+	f.events = f.events[1:]
+	return e, nil
+}
+
+func (f *fakeEvents) Stop() error           { return nil }
+func (f *fakeEvents) Lost() (uint64, error) { return 2, nil }
+func (f *fakeEvents) Close() error          { return nil }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Events as they happen, over a ring buffer.  What does not fit is counted, by
+ * no means forgotten.
+ */
+#include <asm/ptrace.h>
+
+#include "filter.h"
+
+#define BODY_MAX	64
+
+/* enum kind: which tracepoint; package trace has the same list. */
+enum kind {
+	KIND_SEND_FETCH,
+	KIND_SEND_WIRE,
+	KIND_SEND_DONE,
+	KIND_CQE,
+	KIND_DROP,
+	KIND_ACK_RECEIVE,
+	KIND_ACK_TIMEOUT,
+	KIND_RNR_WAIT,
+	KIND_GO_BACK,
+	KIND_QP_STATE,
+	KIND_QP_CREATE,
+	KIND_QP_DESTROY,
+	KIND_MR_REGISTER,
+	KIND_ACK_SEND,
+	KIND_BURST,
+	KIND_MODIFY_FAILED,
+};
+
+struct record {
+	__u64 time;		/* ns, CLOCK_MONOTONIC */
+	__u32 kind;
+	__u32 pid;		/* who did the work; mr_register: who asked */
+	char comm[NAME];
+	__u8 body[BODY_MAX];	/* the event from its device's name on */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} lost SEC(".maps");
+
+static __always_inline void emit(const void *event, __u32 kind, __u32 size)
+{
+	struct record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	__u32 zero = 0;
+	__u64 *n;
+	int i;
+
+	if (!r) {
+		n = bpf_map_lookup_elem(&lost, &zero);
+		if (n)
+			*n += 1;
+		return;
+	}
+	r->time = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	/* In words, each at a place that is fixed: the context allows no other. */
+#pragma unroll
+	for (i = 0; i < BODY_MAX / 4; i++)
+		((__u32 *)r->body)[i] = i * 4 + 4 <= size ?
+			((const volatile __u32 *)(event + 8))[i] : 0;
+	bpf_ringbuf_submit(r, 0);
+}
+
+#define STREAM(name, kind, size)			\
+SEC("tracepoint/softhca/" #name)			\
+int stream_##name(struct common *e)			\
+{							\
+	if (wanted(e))					\
+		emit(e, kind, size);			\
+	return 0;					\
+}
+
+STREAM(send_fetch, KIND_SEND_FETCH, 48)
+STREAM(send_wire, KIND_SEND_WIRE, 36)
+STREAM(send_done, KIND_SEND_DONE, 48)
+STREAM(cqe, KIND_CQE, 52)
+STREAM(drop, KIND_DROP, 32)
+STREAM(ack_receive, KIND_ACK_RECEIVE, 28)
+STREAM(ack_send, KIND_ACK_SEND, 32)
+STREAM(ack_timeout, KIND_ACK_TIMEOUT, 28)
+STREAM(rnr_wait, KIND_RNR_WAIT, 32)
+STREAM(go_back, KIND_GO_BACK, 28)
+STREAM(qp_state, KIND_QP_STATE, 40)
+STREAM(qp_create, KIND_QP_CREATE, 44)
+STREAM(qp_destroy, KIND_QP_DESTROY, 20)
+STREAM(burst, KIND_BURST, 52)
+
+/* A region has no queue pair, so only its device and its process count. */
+SEC("tracepoint/softhca/mr_register")
+int stream_mr_register(struct common *e)
+{
+	char comm[NAME];
+
+	if (want_qpn || (want_dev[0] && !same_name(e->dev, want_dev)))
+		return 0;
+	bpf_get_current_comm(comm, sizeof(comm));
+	if (wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
+		emit(e, KIND_MR_REGISTER, 44);
+	return 0;
+}
+
+/* What the probe modify_failed of the provider has to say */
+struct modify_failed {
+	char dev[NAME];
+	__u32 qpn;
+	__u32 why;
+	__u32 error;
+};
+
+/*
+ * The provider's probe (provider/probe.h): queue pair, why, errno. It is called by
+ * the process itself.
+ */
+SEC("uprobe")
+int stream_modify_failed(struct pt_regs *regs)
+{
+	struct modify_failed *m;
+	struct record *r;
+	__u32 qpn = regs->rdi, zero = 0;
+	struct owner *o = bpf_map_lookup_elem(&owners, &qpn);
+	char comm[NAME];
+	__u64 *n;
+
+	bpf_get_current_comm(comm, sizeof(comm));
+	if ((want_qpn && qpn != want_qpn) ||
+	    (want_dev[0] && (!o || !same_name(o->dev, want_dev))) ||
+	    !wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
+		return 0;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r) {
+		n = bpf_map_lookup_elem(&lost, &zero);
+		if (n)
+			*n += 1;
+		return 0;
+	}
+	__builtin_memset(r, 0, sizeof(*r));
+	r->time = bpf_ktime_get_ns();
+	r->kind = KIND_MODIFY_FAILED;
+	r->pid = bpf_get_current_pid_tgid() >> 32;
+	__builtin_memcpy(r->comm, comm, NAME);
+	m = (void *)r->body;
+	if (o)
+		__builtin_memcpy(m->dev, o->dev, NAME);
+	m->qpn = qpn;
+	m->why = regs->rsi;
+	m->error = regs->rdx;
+	bpf_ringbuf_submit(r, 0);
+	return 0;
+}
+
+char _license[] SEC("license") = "Dual BSD/GPL";

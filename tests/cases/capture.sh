@@ -1,0 +1,106 @@
+#!/bin/bash
+# ibctl capture: every packet of a device, both ways, repeats included; each with
+# its queue pair and process; tshark finds InfiniBand in it and nothing malformed.
+. "$(dirname "$0")/../lib-verbs.sh"
+
+# start ARGUMENT...: a capture of shca0 to /tmp/c.pcapng
+start() {
+	rm -f /tmp/c*.pcapng
+	ibctl capture "$DEV_A" -w /tmp/c.pcapng "$@" 2>/tmp/capture &
+	CAPTURE=$!
+	wait_until 20 grep -q '^capturing' /tmp/capture || fail "no capture: $(cat /tmp/capture)"
+	snap "$DEV_A"
+	snap "$DEV_B"
+}
+
+stop() {
+	kill -INT "$CAPTURE"
+	wait "$CAPTURE" || fail "the capture ended with $?: $(cat /tmp/capture)"
+	grep -qE '^[0-9]+ packets written, 0 lost$' /tmp/capture || fail "$(cat /tmp/capture)"
+	WRITTEN=$(awk '/written/ { print $1 }' /tmp/capture)
+}
+
+# fields FILE FIELD... : tshark's columns
+fields() {
+	local file=$1 f args=()
+	shift
+	for f; do
+		args+=(-e "$f")
+	done
+	tshark -r "$file" -T fields -E separator=';' "${args[@]}" 2>/dev/null
+}
+
+# complete: as many packets as the device has counted, and all are InfiniBand
+complete() {
+	local n
+	n=$(($(grown "$DEV_A" tx_packets) + $(grown "$DEV_A" rx_packets)))
+	((WRITTEN == n)) || fail "$WRITTEN packets written, the device has counted $n"
+	fields /tmp/c.pcapng infiniband.bth.opcode infiniband.bth.destqp frame.comment _ws.malformed >/tmp/c.txt
+	[[ $(grep -cE '^[0-9]+;0x[0-9a-f]+;shca0: .*;$' /tmp/c.txt) == "$n" ]] || {
+		grep -vE '^[0-9]+;0x[0-9a-f]+;shca0: .*;$' /tmp/c.txt | head
+		fail 'not every packet is InfiniBand with a comment'
+	}
+}
+
+# commented PATTERN N: so many packets have such a comment
+commented() {
+	local n
+	n=$(grep -cE "$1" /tmp/c.txt)
+	((n == $2)) || fail "$n packets are '$1', not $2"
+}
+
+topo 1500
+for op in WRITE READ SEND; do
+	start
+	xfer -o $op -n 65536 -T $((MIB / 4)) -m 1024
+	stop
+	healthy
+	complete
+	commented 'shca0: sent by QPN [0-9]+ of vt_xfer \([0-9]+\);$' "$(grown "$DEV_A" tx_packets)"
+	commented 'shca0: received by QPN [0-9]+ of vt_xfer \([0-9]+\);$' "$(grown "$DEV_A" rx_packets)"
+	ok "$op: $WRITTEN packets"
+done
+
+# IPv6, and queue pair 1
+start
+rping_pair B A "$IP6_B" -C 5 -S 2000
+stop
+complete
+commented 'received by QPN 1 of ib_core' "$(awk -F';' '$2 == "0x000001" && /received/' /tmp/c.txt | wc -l)"
+grep -q 'received by QPN 1 ' /tmp/c.txt || fail 'no datagrams of rdma_cm'
+ok "rping over IPv6: $WRITTEN packets"
+
+# repeats; packet by packet, else netem takes a burst for one
+run ibctl dev set "$DEV_A" burst 1
+run A tc qdisc add dev va root netem limit 20000 loss 3%
+start
+xfer -o WRITE -n 65536 -T $((MIB / 2)) -m 1024 -O 14
+stop
+dropped=$(A tc -s qdisc show dev va | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | head -1)
+run A tc qdisc del dev va root
+# what the interface's queue drops leaves the device and not the host
+n=$(($(grown "$DEV_A" tx_packets) + $(grown "$DEV_A" rx_packets) - dropped))
+((WRITTEN == n)) || fail "$WRITTEN packets written, should be $n ($dropped dropped)"
+fields /tmp/c.pcapng infiniband.bth.psn frame.comment >/tmp/c.txt
+again=$(grown "$DEV_A" tx_retransmits)
+((again > 0)) || fail 'nothing was sent again'
+n=$(grep -c 'sent by .*, sent again$' /tmp/c.txt)
+((n > 0 && n <= again)) || fail "$n repeats in the capture, $again counted"
+ok "loss: $n of $again repeats are marked (netem dropped the others, or their first)"
+
+# one queue pair, cut, in a ring of files
+start --qpn 1 --snap 96 --file-size 300 --files 2
+rping_pair B A "$IP_B" -C 2
+stop
+mapfile -t names < <(ls /tmp/c.*.pcapng)
+((${#names[@]} == 2)) || fail "files: ${names[*]}"
+for f in "${names[@]}"; do
+	fields "$f" frame.cap_len frame.comment >>/tmp/ring.txt
+done
+awk -F';' '$1 > 96 || $2 !~ /QPN 1 of ib_core/ { bad = 1; print } END { exit bad || !NR }' /tmp/ring.txt ||
+	fail 'the ring has other packets'
+ok "a ring of files, $(wc -l </tmp/ring.txt) packets left in it"
+
+refused ibctl capture "$DEV_A" -w /no/such/folder/c.pcapng
+refused setpriv --bounding-set=-net_raw --inh-caps=-all ibctl capture "$DEV_A" -w /tmp/c.pcapng --duration 1s
+ok 'refusals'

@@ -1,0 +1,126 @@
+#!/bin/bash
+# ibctl trace: latency, flow, errors and timeline agree with what programs and
+# counters say, end cleanly under load and leave nothing behind.
+. "$(dirname "$0")/../lib-verbs.sh"
+
+# start KIND ARGUMENT...: a trace to /tmp/KIND, until it is attached
+start() {
+	KIND=$1
+	ibctl -j trace "$@" >"/tmp/$KIND" 2>"/tmp/$KIND.err" &
+	TRACE=$!
+	wait_until 60 grep -q '^tracing' "/tmp/$KIND.err" || {
+		cat "/tmp/$KIND.err"
+		fail "trace $* does not start"
+	}
+}
+
+# stop: as Ctrl-C does; nothing may have been lost or be left
+stop() {
+	kill -INT "$TRACE"
+	wait "$TRACE" || fail "trace $KIND ended with $?: $(cat "/tmp/$KIND.err")"
+	grep -v '^tracing' "/tmp/$KIND.err" && fail "trace $KIND had more to say"
+	bpftool prog list | grep -E 'name (on|flow|stream)_' && fail 'a program is left'
+}
+
+# q FILTER: jq over all objects of the last trace; must be true
+q() {
+	jq -es "$1" "/tmp/$KIND" >/dev/null || {
+		head -c 3000 "/tmp/$KIND"
+		fail "trace $KIND: not so: $1"
+	}
+}
+
+# perf_pair TOOL OPTION...: a tool of perftest from A to B, to /tmp/perftest
+perf_pair() {
+	local tool=$1 pid
+	shift
+	B "$tool" -d "$DEV_B" -x "$(gid_index "$DEV_B" "$IP_B")" -F "$@" >/tmp/perf.server 2>&1 &
+	pid=$!
+	wait_until 20 listening 18515 B || fail "$tool does not listen"
+	A "$tool" -d "$DEV_A" -x "$(gid_index "$DEV_A" "$IP_A")" -F "$@" "$IP_B" >/tmp/perftest 2>&1 ||
+		fail "$tool ended with $?: $(cat /tmp/perftest)"
+	wait "$pid"
+}
+
+refused ibctl trace errors nosuch
+topo 1500
+
+# --- latency --------------------------------------------------------------------
+
+start latency "$DEV_A" --comm ib_read_lat
+perf_pair ib_read_lat -s 64 -n 500
+stop
+# the tool's own average, from before the post until after the poll, in us
+avg=$(awk '$1 == 64 { print $6 }' /tmp/perftest)
+q 'map(select(.stage == "total" and .opcode == "READ" and .max_bytes == 64)) | length == 1'
+q 'map(select(.opcode == "READ")) | all(.count >= 500)'
+q 'map(select(.opcode == "READ")) | (map(select(.stage | IN("queue", "ack", "cqe")).mean_ns) | add) as $parts
+	| map(select(.stage == "total"))[0].mean_ns as $all | ($parts - $all) | fabs < 3'
+q 'all(.p50_ns <= .p99_ns and .p99_ns <= .p999_ns and .p999_ns <= .max_ns)'
+q 'all((.octaves | map(.count) | add) == .count)'
+q "map(select(.opcode == \"READ\" and .stage == \"total\"))[0].mean_ns / 1000 | . < $avg and . > $avg / 2"
+ok "latency: $(jq -s -c 'map([.stage, .mean_ns])' /tmp/latency); ib_read_lat says $avg us"
+
+# from post to poll it is what the tool itself measures, within a tenth
+start latency "$DEV_A" --user
+perf_pair ib_read_lat -s 64 -n 500
+stop
+avg=$(awk '$1 == 64 { print $6 }' /tmp/perftest)
+q 'map(select(.opcode == "READ" and .max_bytes == 64)) | map(.stage) | sort
+	== ["ack", "cqe", "poll", "post", "queue", "total", "user"]'
+q 'map(select(.opcode == "READ")) | map(select(.stage | IN("user", "poll", "post"))) | all(.count >= 499)'
+q "map(select(.opcode == \"READ\" and .stage == \"user\"))[0].mean_ns / 1000 / $avg | . > 0.9 and . < 1.1"
+ok "latency --user: $(jq -s -c 'map([.stage, .mean_ns])' /tmp/latency); ib_read_lat says $avg us"
+
+# --- flow -----------------------------------------------------------------------
+
+start flow --interval 500ms
+xfer -o WRITE -n 65536 -T $MIB -m 1024
+stop
+q "map(select(.dev == \"$DEV_A\" and .comm == \"vt_xfer\")) | last | .tx_messages == 16 and .tx_bytes == $MIB
+	and .tx_bytes_referenced == $MIB and .tx_bytes_copied == 0 and .errors == 0 and .pid > 0"
+q "any(.dev == \"$DEV_A\" and .comm == \"vt_xfer\" and .dgid == \"::ffff:$IP_B\" and .dest_qpn > 0)"
+start flow --comm nobody --interval 500ms
+xfer -o SEND -n 4096 -T 65536
+stop
+q 'length == 0'
+ok 'flow: messages, bytes, owner and peer; the filter holds'
+
+# --- errors ---------------------------------------------------------------------
+
+start errors
+both vt_errors access
+printf 'this is no packet of InfiniBand' | A socat - "UDP:$IP_B:4791"
+stop
+q 'any(.comm == "vt_errors" and (.text | startswith("The peer refused access to its memory")))'
+q 'any(.event == "ack_receive" and (.text | contains("NAK, remote access error")))'
+q 'any(.event == "ack_send" and (.text | startswith("We refused")))'
+q 'any(.text | startswith("A posted work request names local memory that its lkey does not"))'
+q "any(.dev == \"$DEV_B\" and (.text | contains(\"no RoCEv2 packet\")))"
+ok "errors: $(wc -l </tmp/errors) of them, in words"
+
+# --- timeline -------------------------------------------------------------------
+
+start timeline "$DEV_A" -o /tmp/timeline.json
+xfer -o SEND -n 4096 -T 65536
+stop
+KIND=timeline.json
+q '.[0].traceEvents | map(select(.ph == "X" and .name == "SEND 4096")) | length == 16
+	and all(.dur > 0 and .args.status == "SUCCESS")'
+q '.[0].traceEvents | any(.ph == "M" and .name == "thread_name" and (.args.name | contains("vt_xfer/")))'
+q '.[0].traceEvents | any(.ph == "i" and .name == "RTR to RTS")'
+ok 'timeline: a slice a message'
+
+# --- under load -----------------------------------------------------------------
+
+snap "$DEV_A"
+perf_pair ib_write_bw -s 64 -D 8 &
+load=$!
+busy() { (($(grown "$DEV_A" tx_packets) > 500)); }
+wait_until 20 busy || fail 'no load'
+for kind in latency flow errors; do
+	start $kind
+	stop
+done
+wait "$load" || fail 'the load did not survive the traces'
+ok 'attached and detached under load'
