@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/features"
@@ -132,13 +133,16 @@ func eventOf(p *ebpf.ProgramSpec) string {
 
 // probe tells early, and in plain words, what is missing.
 func probe() error {
-	if err := features.HaveProgramType(ebpf.TracePoint); err != nil {
-		if errors.Is(err, os.ErrPermission) {
-			return fmt.Errorf("load tracing programs: %w; this needs root", err)
-		}
-		return fmt.Errorf("this kernel runs no BPF programs on tracepoints: %w", err)
+	err := features.HaveProgramType(ebpf.TracePoint)
+	switch {
+	case err == nil:
+		return rlimit.RemoveMemlock()
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("load tracing programs: %w; this needs root", err)
+	case errors.Is(err, ErrNotSupported), errors.Is(err, syscall.ENOSYS):
+		return fmt.Errorf("this kernel runs no BPF programs on tracepoints (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS): %w", ErrNotSupported)
 	}
-	return rlimit.RemoveMemlock()
+	return fmt.Errorf("find out whether this kernel runs BPF programs: %w", err)
 }
 
 // apply writes the filter into the programs' constants.

@@ -152,3 +152,13 @@ trace_off
 equal "drop.$DEV_B.reason=rx_drop_malformed" 1
 equal "drop.$DEV_B.opcode=0xff" 1
 ok "$op: a drop with its reason"
+
+# a kernel without BPF says so, and one with it does not
+op='ibctl trace'
+if [[ -e /proc/sys/kernel/unprivileged_bpf_disabled ]]; then
+	run ibctl trace latency --duration 10ms
+else
+	refused ibctl trace latency --duration 10ms 2>/tmp/refusal
+	grep -q 'this kernel runs no BPF programs' /tmp/refusal || fail "refused with: $(cat /tmp/refusal)"
+fi
+ok "$op: $(cat /tmp/refusal 2>/dev/null || echo runs)"
