@@ -124,6 +124,8 @@ static inline const struct shca_bth *shca_rx_bth(const struct sk_buff *skb)
  *	smac, vlan_id, dlid_path_bits, pkey_index, port_num)
  * @leads_back: whether the destination of an AV is an address of the device
  *	itself; NULL if GIDs do not tell, then there is no local path
+ * @watched: whether somebody captures the packets of the device, so that there
+ *	have to be some
  * @local_grh: as @fill_grh, for a datagram that becomes no packet: what it
  *	would have had, @len bytes from BTH to ICRC
  */
@@ -136,6 +138,7 @@ struct shca_link_ops {
 	void (*fill_grh)(struct shca_dev *dev, struct sk_buff *skb,
 			 u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
 	bool (*leads_back)(struct shca_dev *dev, const struct shca_av *av);
+	bool (*watched)(struct shca_dev *dev);
 	void (*local_grh)(struct shca_flow *flow, u32 len,
 			  u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
 };

@@ -16,6 +16,7 @@ const struct shca_link_ops shca_roce_ops = {
 	.xmit		= shca_roce_xmit,
 	.fill_grh	= shca_roce_fill_grh,
 	.leads_back	= shca_roce_leads_back,
+	.watched	= shca_roce_watched,
 	.local_grh	= shca_roce_local_grh,
 };
 

@@ -66,6 +66,7 @@ bool shca_roce_has_gid(struct shca_dev *dev, const union ib_gid *gid,
 
 /* roce_local.c */
 bool shca_roce_leads_back(struct shca_dev *dev, const struct shca_av *av);
+bool shca_roce_watched(struct shca_dev *dev);
 void shca_roce_local_grh(struct shca_flow *flow, u32 len,
 			 u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What the local path (transport/local.c) has to know of RoCEv2: which
- * addresses lead back to the device, and what the receiver of a datagram is
+ * addresses lead back to the device, whether somebody captures, and what the receiver of a datagram is
  * told about a path that no packet took.  No state, no lock.
  */
+#include <linux/netdevice.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
@@ -42,6 +43,29 @@ bool shca_roce_leads_back(struct shca_dev *dev, const struct shca_av *av)
 out:
 	rcu_read_unlock();
 	return ours;
+}
+
+/**
+ * shca_roce_watched - see struct shca_link_ops
+ * @dev: the device
+ *
+ * A packet socket for all protocols (tcpdump, ibctl capture) sits on the loopback
+ * interface, which packets to ourselves pass, or on all interfaces.
+ *
+ * Context: process or softirq.
+ * Return: true if there is one.
+ */
+bool shca_roce_watched(struct shca_dev *dev)
+{
+	bool watched = false;
+	struct net *net;
+
+	rcu_read_lock();
+	net = READ_ONCE(dev->net);
+	if (net)
+		watched = dev_nit_active(net->loopback_dev);
+	rcu_read_unlock();
+	return watched;
 }
 
 /**

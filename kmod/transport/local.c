@@ -89,6 +89,18 @@ static int take_seat(struct shca_qp *qp, struct shca_qp *peer)
 }
 
 /*
+ * May a message begin here?  While somebody captures, he is to see it; one that
+ * is under way goes on.
+ */
+static bool local_wanted(const struct shca_qp *qp)
+{
+	struct shca_dev *dev = qp->dev;
+
+	return dev->link->leads_back && READ_ONCE(dev->port_active) &&
+	       (qp->sq.local.active || !dev->link->watched(dev));
+}
+
+/*
  * The QP at the other end, if it is of this device and takes requests, with a
  * reference and the seat of its responder.  Otherwise ERR_PTR(-EBUSY): we will
  * be kicked; or of another errno: the wire has to be asked.
@@ -98,7 +110,7 @@ static struct shca_qp *take_peer(struct shca_qp *qp)
 	struct shca_qp *peer;
 	int ret = -ENOENT;
 
-	if (!qp->dev->link->leads_back || !READ_ONCE(qp->dev->port_active))
+	if (!local_wanted(qp))
 		return ERR_PTR(-ENETDOWN);
 	peer = shca_qp_get(qp->dest_qpn);
 	if (!peer)
@@ -432,7 +444,7 @@ static struct shca_qp *take_receiver(struct shca_qp *qp, u32 qpn)
 	struct shca_dev *dev = qp->dev;
 	struct shca_qp *peer;
 
-	if (!dev->link->leads_back || !READ_ONCE(dev->port_active) ||
+	if (!local_wanted(qp) ||
 	    !dev->link->leads_back(dev, &qp->sq.flow.av))
 		return NULL;
 	peer = qpn == 1 ? shca_qp_get_gsi(dev) : shca_qp_get(qpn);

@@ -101,6 +101,23 @@ awk -F';' '$1 > 96 || $2 !~ /QPN 1 of ib_core/ { bad = 1; print } END { exit bad
 	fail 'the ring has other packets'
 ok "a ring of files, $(wc -l </tmp/ring.txt) packets left in it"
 
+# two queue pairs of one device: packets while somebody captures, else none
+alone_xfer() {
+	pair_of A "vt_xfer -d $DEV_A -g $IP_A -s" \
+		A vt_xfer -d "$DEV_A" -g "$IP_A" -c "$IP_A" -o WRITE -n 65536 -T $((MIB / 8)) -m 1024
+}
+start
+alone_xfer
+stop
+same "$DEV_A" local_packets
+n=$(grown "$DEV_A" tx_packets)
+((n >= MIB / 8 / 1024 && WRITTEN == n)) || fail "$WRITTEN packets written, $n sent"
+snap "$DEV_A"
+alone_xfer
+same "$DEV_A" tx_packets
+(($(grown "$DEV_A" local_packets) > 0)) || fail 'no local path without a capture'
+ok "within one device: $n packets while they are captured"
+
 refused ibctl capture "$DEV_A" -w /no/such/folder/c.pcapng
 refused setpriv --bounding-set=-net_raw --inh-caps=-all ibctl capture "$DEV_A" -w /tmp/c.pcapng --duration 1s
 ok 'refusals'
