@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/cilium/ebpf"
@@ -165,10 +166,13 @@ func (f Filter) apply(spec *ebpf.CollectionSpec) error {
 // Close detaches the programs, also under load, and frees them. It may be called
 // again.
 func (s *session) Close() error {
-	var errs []error
-	for _, l := range s.links {
-		errs = append(errs, l.Close())
+	// Each waits until nobody runs its program any more; all at once wait once.
+	errs := make([]error, len(s.links))
+	var wg sync.WaitGroup
+	for i, l := range s.links {
+		wg.Go(func() { errs[i] = l.Close() })
 	}
+	wg.Wait()
 	s.links = nil
 	if s.coll != nil {
 		s.coll.Close()

@@ -112,7 +112,9 @@ wait $client $server 2>/dev/null
 cat >/tmp/readall.py <<'EOF'
 import os, sys, errno
 n = 0
-for folder, _, files in os.walk(sys.argv[1]):
+for folder, folders, files in os.walk(sys.argv[1]):
+    # power management's own, the same of every device
+    folders[:] = [f for f in folders if f != "power"]
     for name in files:
         path = os.path.join(folder, name)
         if not os.access(path, os.R_OK):

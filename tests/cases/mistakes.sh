@@ -55,7 +55,7 @@ said() { tail -n "+$((SEEN + 1))" /tmp/errors | grep -qF -- "$1"; }
 
 topo 1500
 modprobe -qa dummy
-run ip link add d1 type dummy
+run ip link add d1 up type dummy
 ibctl trace errors >/tmp/errors 2>/tmp/errors.err &
 TRACE=$!
 wait_until 60 grep -q '^tracing' /tmp/errors.err || fail "$(cat /tmp/errors.err)"
