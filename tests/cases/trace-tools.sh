@@ -41,6 +41,11 @@ shows() {
 
 topo 1500
 
+# nobody's view is narrowed by what ibctl attaches
+ibctl trace errors >/tmp/errors 2>/tmp/errors.err &
+TRACE=$!
+wait_until 60 grep -q '^tracing' /tmp/errors.err || fail "$(cat /tmp/errors.err)"
+
 session 'perf: what happened'
 shows 'rping +[0-9.]+: +softhca:doorbell: dev=shca0 qpn=[0-9]+ how=system call' \
 	'softhca:send_fetch: dev=shca0 .* opcode=SEND flags=0x[0-9a-f]+ length=16 packets=1' \
@@ -51,7 +56,9 @@ shows 'rping +[0-9.]+: +softhca:doorbell: dev=shca0 qpn=[0-9]+ how=system call' 
 	'softhca:qp_state: dev=shca1 .* from=INIT to=RTR reason=none' \
 	'softhca:mr_register: dev=shca0 key=0x[0-9a-f]+ '
 grep -iE 'lost|warning' /tmp/session && fail 'perf lost events'
-ok 'perf record and perf script'
+kill -INT "$TRACE"
+wait "$TRACE" || fail "ibctl trace ended with $?: $(cat /tmp/errors.err)"
+ok 'perf record and perf script, and ibctl trace at the same time'
 
 session 'perf trace: a live view'
 shows 'softhca:send_done\(dev: "?shca0"?, qpn: [0-9]+, ' \

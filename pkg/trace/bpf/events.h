@@ -13,6 +13,12 @@
 
 #define NAME 16
 
+/*
+ * What a program returns, so that others (perf record) see the event too: 0 would
+ * hide it from them.
+ */
+#define SEEN 1
+
 struct common {
 	__u16 type;
 	__u8 flags;

@@ -75,7 +75,7 @@ int on_qp_create(struct qp_create *e)
 	__builtin_memcpy(o.comm, e->comm, NAME);
 	__builtin_memcpy(o.dev, e->c.dev, NAME);
 	bpf_map_update_elem(&owners, &qpn, &o, BPF_ANY);
-	return 0;
+	return SEEN;
 }
 
 #endif

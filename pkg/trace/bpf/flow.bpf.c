@@ -56,17 +56,17 @@ int flow_send_done(struct send_done *e)
 	struct flow *f;
 
 	if (!wanted(&e->c))
-		return 0;
+		return SEEN;
 	f = flow_of(e->c.qpn);
 	if (!f)
-		return 0;
+		return SEEN;
 	if (e->status) {
 		__sync_fetch_and_add(&f->errors, 1);
 	} else {
 		__sync_fetch_and_add(&f->tx_messages, 1);
 		__sync_fetch_and_add(&f->tx_bytes, e->length);
 	}
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/cqe")
@@ -75,13 +75,13 @@ int flow_cqe(struct cqe *e)
 	struct flow *f;
 
 	if (!(e->opcode & 128) || e->status || !wanted(&e->c))
-		return 0;
+		return SEEN;
 	f = flow_of(e->c.qpn);
 	if (!f)
-		return 0;
+		return SEEN;
 	__sync_fetch_and_add(&f->rx_messages, 1);
 	__sync_fetch_and_add(&f->rx_bytes, e->length);
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/burst")
@@ -90,14 +90,14 @@ int flow_burst(struct burst *e)
 	struct flow *f;
 
 	if (!wanted(&e->c))
-		return 0;
+		return SEEN;
 	f = flow_of(e->c.qpn);
 	if (!f)
-		return 0;
+		return SEEN;
 	__sync_fetch_and_add(&f->packets_again, e->again);
 	__sync_fetch_and_add(&f->referenced, e->referenced);
 	__sync_fetch_and_add(&f->copied, e->copied);
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/go_back")
@@ -106,11 +106,11 @@ int flow_go_back(struct go_back *e)
 	struct flow *f;
 
 	if (!wanted(&e->c))
-		return 0;
+		return SEEN;
 	f = flow_of(e->c.qpn);
 	if (f)
 		__sync_fetch_and_add(&f->retries, 1);
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/qp_connect")
@@ -122,7 +122,7 @@ int flow_qp_connect(struct qp_connect *e)
 	p.qpn = e->dest_qpn;
 	__builtin_memcpy(p.gid, e->dgid, sizeof(p.gid));
 	bpf_map_update_elem(&peers, &qpn, &p, BPF_ANY);
-	return 0;
+	return SEEN;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

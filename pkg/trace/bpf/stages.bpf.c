@@ -251,11 +251,11 @@ int on_post_send(struct pt_regs *regs)
 	struct post *p = bpf_map_lookup_elem(&posts, &i);
 
 	if (!p)
-		return 0;
+		return SEEN;
 	p->qpn = qpn;
 	p->index = index;
 	p->time = bpf_ktime_get_ns();
-	return 0;
+	return SEEN;
 }
 
 SEC("uprobe")
@@ -269,7 +269,7 @@ int on_poll_cq(struct pt_regs *regs)
 	struct series *s;
 
 	if (!w || !w->time || w->qpn != qpn || w->index != index)
-		return 0;
+		return SEEN;
 	key = w->key;
 	s = bpf_map_lookup_elem(&series, &key);
 	if (s) {
@@ -277,7 +277,7 @@ int on_poll_cq(struct pt_regs *regs)
 		note(s, STAGE_USER, now - w->posted);
 	}
 	w->time = 0;
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/send_fetch")
@@ -288,10 +288,10 @@ int on_send_fetch(struct send_fetch *e)
 	__u32 i;
 
 	if (!wanted(&e->c))
-		return 0;
+		return SEEN;
 	m = slot(e->c.qpn, e->index);
 	if (!m)
-		return 0;
+		return SEEN;
 	if (m->fetched)
 		miss(0);
 	m->qpn = e->c.qpn;
@@ -305,7 +305,7 @@ int on_send_fetch(struct send_fetch *e)
 	m->wire = 0;
 	m->opcode = e->opcode;
 	m->length = e->length;
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/send_wire")
@@ -315,7 +315,7 @@ int on_send_wire(struct send_wire *e)
 
 	if (m && !m->wire)
 		m->wire = bpf_ktime_get_ns();
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/send_done")
@@ -326,21 +326,21 @@ int on_send_done(struct send_done *e)
 	__u64 *d;
 
 	if (!m)
-		return 0;
+		return SEEN;
 	if (e->status) {
 		/* Failed or flushed: its times mean nothing. */
 		m->fetched = 0;
-		return 0;
+		return SEEN;
 	}
 	m->done = bpf_ktime_get_ns();
 	if (!e->cqe) {
 		finish(m, m->done, 0);
-		return 0;
+		return SEEN;
 	}
 	d = bpf_map_lookup_elem(&due, &at);
 	if (d)
 		*d = (__u64)e->c.qpn << 32 | e->index;
-	return 0;
+	return SEEN;
 }
 
 SEC("tracepoint/softhca/cqe")
@@ -352,14 +352,14 @@ int on_cqe(struct cqe *e)
 
 	/* A receive's; or a failed send's, which is due for nothing. */
 	if (e->opcode & 128 || e->status)
-		return 0;
+		return SEEN;
 	d = bpf_map_lookup_elem(&due, &at);
 	if (!d || *d >> 32 != e->c.qpn)
-		return 0;
+		return SEEN;
 	m = find(e->c.qpn, *d);
 	if (m)
 		finish(m, bpf_ktime_get_ns(), e);
-	return 0;
+	return SEEN;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

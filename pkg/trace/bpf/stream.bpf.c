@@ -80,7 +80,7 @@ int stream_##name(struct common *e)			\
 {							\
 	if (wanted(e))					\
 		emit(e, kind, size);			\
-	return 0;					\
+	return SEEN;					\
 }
 
 STREAM(send_fetch, KIND_SEND_FETCH, 48)
@@ -105,11 +105,11 @@ int stream_mr_register(struct common *e)
 	char comm[NAME];
 
 	if (want_qpn || (want_dev[0] && !same_name(e->dev, want_dev)))
-		return 0;
+		return SEEN;
 	bpf_get_current_comm(comm, sizeof(comm));
 	if (wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
 		emit(e, KIND_MR_REGISTER, 44);
-	return 0;
+	return SEEN;
 }
 
 /* What the probe modify_failed of the provider has to say */
@@ -138,13 +138,13 @@ int stream_modify_failed(struct pt_regs *regs)
 	if ((want_qpn && qpn != want_qpn) ||
 	    (want_dev[0] && (!o || !same_name(o->dev, want_dev))) ||
 	    !wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
-		return 0;
+		return SEEN;
 	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
 	if (!r) {
 		n = bpf_map_lookup_elem(&lost, &zero);
 		if (n)
 			*n += 1;
-		return 0;
+		return SEEN;
 	}
 	__builtin_memset(r, 0, sizeof(*r));
 	r->time = bpf_ktime_get_ns();
@@ -158,7 +158,7 @@ int stream_modify_failed(struct pt_regs *regs)
 	m->why = regs->rsi;
 	m->error = regs->rdx;
 	bpf_ringbuf_submit(r, 0);
-	return 0;
+	return SEEN;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";
