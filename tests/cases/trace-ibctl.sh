@@ -61,16 +61,18 @@ q 'all((.octaves | map(.count) | add) == .count)'
 q "map(select(.opcode == \"READ\" and .stage == \"total\"))[0].mean_ns / 1000 | . < $avg and . > $avg / 2"
 ok "latency: $(jq -s -c 'map([.stage, .mean_ns])' /tmp/latency); ib_read_lat says $avg us"
 
-# from post to poll it is what the tool itself measures, within a tenth
+# From post to poll it is what the tool itself measures, within a tenth: of messages
+# that take long, since the tool's time has the probes in it, and of the median,
+# since a busy host stretches some.
 start latency "$DEV_A" --user
-perf_pair ib_read_lat -s 64 -n 500
+perf_pair ib_read_lat -s 65536 -n 200
 stop
-avg=$(awk '$1 == 64 { print $6 }' /tmp/perftest)
-q 'map(select(.opcode == "READ" and .max_bytes == 64)) | map(.stage) | sort
+typical=$(awk '$1 == 65536 { print $5 }' /tmp/perftest)
+q 'map(select(.opcode == "READ" and .max_bytes == 65536)) | map(.stage) | sort
 	== ["ack", "cqe", "poll", "post", "queue", "total", "user"]'
-q 'map(select(.opcode == "READ")) | map(select(.stage | IN("user", "poll", "post"))) | all(.count >= 499)'
-q "map(select(.opcode == \"READ\" and .stage == \"user\"))[0].mean_ns / 1000 / $avg | . > 0.9 and . < 1.1"
-ok "latency --user: $(jq -s -c 'map([.stage, .mean_ns])' /tmp/latency); ib_read_lat says $avg us"
+q 'map(select(.opcode == "READ")) | map(select(.stage | IN("user", "poll", "post"))) | all(.count >= 199)'
+q "map(select(.opcode == \"READ\" and .stage == \"user\"))[0].p50_ns / 1000 / $typical | . > 0.9 and . < 1.1"
+ok "latency --user: $(jq -s -c 'map([.stage, .p50_ns])' /tmp/latency); ib_read_lat says $typical us"
 
 # --- flow -----------------------------------------------------------------------
 
