@@ -3,12 +3,15 @@
 # (T07): at once, and nothing happens when they leave in the end.
 . "$(dirname "$0")/../lib-verbs.sh"
 
+# long enough for a slow kernel to unload the module meanwhile
+delay=$(by_kernel 5 20 20)
+
 topo 1500
 # the neighbours first: the delay would hold up their resolution as well
 run A ping -q -c 1 -W 5 "$IP_B"
 run B ping -q -c 1 -W 5 "$IP_A"
 for d in A:va B:vb; do
-	run "${d%:*}" tc qdisc add dev "${d#*:}" root netem delay 4s limit 200000
+	run "${d%:*}" tc qdisc add dev "${d#*:}" root netem delay "${delay}s" limit 200000
 done
 both vt_leave
 ok 'destroyed at once'
@@ -22,5 +25,5 @@ unload_now
 (($(queued) > 0)) || fail 'the queue was empty before the module was unloaded'
 left() { (($(queued) == 0)); }
 
-wait_until 10 left || fail 'the packets stay queued'
+wait_until $((delay + 10)) left || fail 'the packets stay queued'
 ok 'the packets left when the module was gone'
