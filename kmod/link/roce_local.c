@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What the local path (transport/local.c) has to know of RoCEv2: which
- * addresses lead back to the device, whether somebody captures, and what the receiver of a datagram is
- * told about a path that no packet took.  No state, no lock.
+ * addresses lead back to the device, whether somebody captures, and what the
+ * receiver of a datagram is told about a path that no packet took.  No state,
+ * no lock.
  */
 #include <linux/netdevice.h>
 #include <net/ip.h>
