@@ -16,14 +16,19 @@ done
 both vt_leave
 ok 'destroyed at once'
 
-queued() { A tc -s qdisc show dev va | sed -n 's/.* backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -1; }
+# backlog, sent: packets in va's queue, and that have left it; others, of IPv6,
+# come and go as well
+backlog() { A tc -s qdisc show dev va | sed -n 's/.* backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -1; }
+dequeued() { A tc -s qdisc show dev va | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p' | head -1; }
 
-(($(queued) > 0)) || fail 'nothing was left in the queue: the test tests nothing'
+(($(backlog) > 50)) || fail 'little was left in the queue: the test tests nothing'
 run ibctl dev del "$DEV_A"
 run ibctl dev del "$DEV_B"
 unload_now
-(($(queued) > 0)) || fail 'the queue was empty before the module was unloaded'
-left() { (($(queued) == 0)); }
+n=$(backlog)
+all=$(($(dequeued) + n))
+((n > 50)) || fail 'the queue was empty before the module was unloaded'
+left() { (($(dequeued) >= all)); }
 
-wait_until $((delay + 10)) left || fail 'the packets stay queued'
-ok 'the packets left when the module was gone'
+wait_until $((delay + 10)) left || fail "of $n packets some stay queued"
+ok "$n packets left when the module was gone"
