@@ -11,7 +11,9 @@
 
 #include "ctl/ctl.h"
 #include "ctl/netlink.h"
-#include "fabric/pma.h"
+#include "fabric/hca.h"
+#include "fabric/switch.h"
+#include "link/crc.h"
 #include "link/link.h"
 #include "object/runner.h"
 #include "transport/transport.h"
@@ -22,8 +24,9 @@ static struct device *root;
 
 static const struct shca_device_part fabric = {
 	.ops = &shca_fabric_ops,
-	.attach = shca_pma_attach,
-	.detach = shca_pma_detach,
+	.ib_ops = &shca_fabric_ib_ops,
+	.attach = shca_hca_attach,
+	.detach = shca_hca_detach,
 };
 
 static int __init shca_init(void)
@@ -40,9 +43,13 @@ static int __init shca_init(void)
 	}
 	shca_device_set_parent(root);
 	shca_device_set_part(&fabric);
-	ret = shca_roce_init(shca_transport_receive);
+	ret = shca_crc_init();
 	if (ret)
 		goto unregister_root;
+	shca_ib_init(shca_transport_receive);
+	ret = shca_roce_init(shca_transport_receive);
+	if (ret)
+		goto exit_crc;
 	ret = shca_netdev_init();
 	if (ret)
 		goto exit_roce;
@@ -61,6 +68,8 @@ exit_netdev:
 	shca_netdev_exit();
 exit_roce:
 	shca_roce_exit();
+exit_crc:
+	shca_crc_exit();
 unregister_root:
 	root_device_unregister(root);
 exit_wq:
@@ -75,7 +84,10 @@ static void __exit shca_exit(void)
 	shca_nl_exit();
 	shca_netdev_exit();
 	ib_unregister_driver((enum rdma_driver_id)SHCA_DRIVER_ID);
+	/* Devices that go have something to say to a subnet manager. */
+	shca_switch_exit();
 	shca_roce_exit();
+	shca_crc_exit();
 	root_device_unregister(root);
 	shca_runner_exit_wq();
 	/* QPs and AHs are freed by RCU callbacks of ours. */

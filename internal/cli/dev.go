@@ -20,41 +20,40 @@ var settingNames = []string{"window", "burst"}
 
 func newDev(a *app) *cobra.Command {
 	add := &cobra.Command{
-		Use:   "add NAME netdev IF [link roce]",
-		Short: "Create a device over a network interface",
-		Long: `Create the device NAME over the network interface IF.
+		Use:   "add NAME netdev IF [link roce] | add NAME link ib [guid GUID]",
+		Short: "Create a device",
+		Long: `Create the device NAME.
 
-The device is a RoCEv2 adapter (link roce). Its addresses are those of the
-interface. It uses UDP port 4791 of the interface's network namespace.`,
-		Example: "  ibctl dev add shca0 netdev eth0",
-		Args:    cobra.ArbitraryArgs,
+With netdev it is a RoCEv2 adapter over the network interface IF. Its addresses
+are those of the interface. It uses UDP port 4791 of the interface's network
+namespace.
+
+With link ib it is an adapter with a native InfiniBand port, which "ibctl cable"
+connects and a subnet manager brings up. GUID names the adapter and its port; a
+random one is taken without it.`,
+		Example: `  ibctl dev add shca0 netdev eth0
+  ibctl dev add shca1 link ib`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef(cmd, "NAME is missing")
-			}
-			kv, err := keywords(cmd, args[1:], "netdev", "link")
+			cfg, err := deviceConfig(cmd, args)
 			if err != nil {
 				return err
-			}
-			cfg := genl.DeviceConfig{Name: args[0], Netdev: kv["netdev"]}
-			if cfg.Netdev == "" {
-				return usagef(cmd, "netdev IF is missing")
-			}
-			if link := kv["link"]; link != "" && link != genl.LinkRoCE.String() {
-				return usagef(cmd, "link must be roce, not %q", link)
 			}
 			return a.with(func(c *genl.Client) error { return c.AddDevice(cfg) })
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var next []string
 			switch {
+			case len(args) > 0 && args[len(args)-1] == "link":
+				next = []string{"roce", "ib"}
 			case len(args) == 1:
-				return []string{"netdev"}, cobra.ShellCompDirectiveNoFileComp
-			case len(args) == 3:
-				return []string{"link"}, cobra.ShellCompDirectiveNoFileComp
-			case len(args) == 4:
-				return []string{"roce"}, cobra.ShellCompDirectiveNoFileComp
+				next = []string{"netdev", "link"}
+			case len(args) == 3 && args[1] == "netdev":
+				next = []string{"link"}
+			case len(args) == 3 && args[2] == "ib":
+				next = []string{"guid"}
 			}
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			return next, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 
@@ -144,4 +143,37 @@ The keys are:
 		Short: "Devices",
 		Long:  "Create, delete, list, show and set up devices.",
 	}, add, del, ls, show, set)
+}
+
+// deviceConfig is what the arguments of "dev add" say.
+func deviceConfig(cmd *cobra.Command, args []string) (genl.DeviceConfig, error) {
+	if len(args) == 0 {
+		return genl.DeviceConfig{}, usagef(cmd, "NAME is missing")
+	}
+	cfg := genl.DeviceConfig{Name: args[0]}
+	kv, err := keywords(cmd, args[1:], "netdev", "link", "guid")
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Netdev = kv["netdev"]
+	if link := kv["link"]; link != "" {
+		if err := cfg.Link.UnmarshalText([]byte(link)); err != nil {
+			return cfg, usagef(cmd, "link must be roce or ib, not %q", link)
+		}
+	}
+	guid := kv["guid"]
+	switch {
+	case cfg.Link == genl.LinkIB && cfg.Netdev != "":
+		return cfg, usagef(cmd, "a device with link ib has no netdev")
+	case cfg.Link == genl.LinkRoCE && cfg.Netdev == "":
+		return cfg, usagef(cmd, "netdev IF is missing")
+	case cfg.Link == genl.LinkRoCE && guid != "":
+		return cfg, usagef(cmd, "guid is for link ib")
+	}
+	if guid != "" {
+		if cfg.GUID, err = genl.ParseGUID(guid); err != nil {
+			return cfg, usagef(cmd, "%v", err)
+		}
+	}
+	return cfg, nil
 }

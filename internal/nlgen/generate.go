@@ -153,7 +153,7 @@ var initialisms = map[string]string{
 	"cq": "CQ", "gsi": "GSI", "guid": "GUID", "ib": "IB", "mtu": "MTU", "mw": "MW",
 	"ms": "MS", "nak": "NAK", "op": "Op", "pid": "PID", "psn": "PSN", "qp": "QP", "qpn": "QPN",
 	"rc": "RC", "rnr": "RNR", "roce": "RoCE", "rq": "RQ", "rtr": "RTR", "rts": "RTS",
-	"rx": "RX", "smi": "SMI", "sq": "SQ", "sqd": "SQD", "sqe": "SQE", "tx": "TX",
+	"rx": "RX", "lid": "LID", "sm": "SM", "smi": "SMI", "sq": "SQ", "sqd": "SQD", "sqe": "SQE", "tx": "TX",
 	"uc": "UC", "ud": "UD", "sgid": "SGID", "dgid": "DGID",
 }
 

@@ -11,21 +11,25 @@
 #ifndef _SHCA_DEVICE_H
 #define _SHCA_DEVICE_H
 
+#include <linux/hashtable.h>
 #include <linux/netdevice.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 #include "limits.h"
+#include "node.h"
 #include "stats.h"
 
 struct shca_link_ops;
+struct shca_plug;
 struct shca_pma;
 struct shca_qp;
 
 /**
  * struct shca_dev - a device
  * @ib: what ib_core knows
- * @ndev: the netdev under the port; a reference is held
+ * @ndev: the netdev under the port, a reference is held; NULL on a native
+ *	InfiniBand port
  * @ndev_tracker: that reference
  * @net: the namespace whose sockets this device holds open; NULL when it does
  *	not (any more). Written under the link's own mutex, read under RCU.
@@ -43,7 +47,14 @@ struct shca_qp;
  *	interrupts off, because verbs create and destroy AHs in any context
  * @qps: QPs that exist, SHCA_MAX_QP at the most
  * @cqs: CQs that exist, SHCA_MAX_CQ at the most
- * @gsi: QP1 of the port, under RCU; written by create_qp and destroy_qp
+ * @special: QP0 (native InfiniBand only) and QP1 of the port, under RCU; written
+ *	by create_qp and destroy_qp
+ * @node: native InfiniBand: what the subnet manager sees; else NULL. Owned by
+ *	fabric/hca.c
+ * @node_lock: guards changes of @node, interrupts off; a leaf
+ * @plug: native InfiniBand: where the cable goes in; owned by fabric/hca.c
+ * @mcast_lock: guards changes of @mcast, BHs off; a leaf
+ * @mcast: members of multicast groups, by LID of the group; walked under RCU
  * @attached: what fabric/ adds to it is there (verbs/device.c)
  * @announced: listeners were told that it exists, and it is in the list; under
  *	the list's mutex
@@ -51,7 +62,8 @@ struct shca_qp;
  * @mtu: enum ib_mtu that fits the netdev's MTU
  * @speed: of the netdev in Mbit/s, 0 if it does not say
  *
- * The last three follow the netdev: written under RTNL, read at any time.
+ * The last three follow the netdev: written under RTNL, read at any time. On a
+ * native InfiniBand port they are 0 and @node says what they would.
  */
 struct shca_dev {
 	struct ib_device ib;
@@ -69,7 +81,12 @@ struct shca_dev {
 	struct xarray ahs;
 	atomic_t qps;
 	atomic_t cqs;
-	struct shca_qp __rcu *gsi;
+	struct shca_qp __rcu *special[2];
+	struct shca_node *node;
+	spinlock_t node_lock;	/* changes of *node */
+	struct shca_plug *plug;
+	spinlock_t mcast_lock;	/* changes of mcast */
+	DECLARE_HASHTABLE(mcast, 6);
 	bool attached;
 	bool announced;
 	bool port_active;
@@ -80,6 +97,25 @@ struct shca_dev {
 static inline struct shca_dev *to_shca(struct ib_device *ib)
 {
 	return container_of(ib, struct shca_dev, ib);
+}
+
+/* The port as the subnet manager sees it, of a native InfiniBand device */
+static inline struct shca_node_port *shca_node_port(const struct shca_dev *dev)
+{
+	return &dev->node->port[1];
+}
+
+/* Length of the P_Key table */
+static inline u16 shca_dev_pkeys(const struct shca_dev *dev)
+{
+	return dev->node ? SHCA_IB_PKEYS : SHCA_PKEY_TBL_LEN;
+}
+
+/* An entry of it; @index was checked when it was set */
+static inline u16 shca_dev_pkey(const struct shca_dev *dev, u16 index)
+{
+	return dev->node ? be16_to_cpu(READ_ONCE(shca_node_port(dev)->pkey[index])) :
+			   SHCA_PKEY_FULL;
 }
 
 #define shca_count(dev, name) \

@@ -16,7 +16,10 @@ enum {
 	SHCA_MAX_RD_ATOMIC	= 16,	/* outstanding READ requests a QP */
 	SHCA_MAX_MSG		= 1 << 30,	/* bytes; IBA allows 2^31 */
 	SHCA_GID_TBL_LEN	= 256,
-	SHCA_PKEY_TBL_LEN	= 1,
+	SHCA_PKEY_TBL_LEN	= 1,	/* RoCE; native: SHCA_IB_PKEYS */
+	SHCA_PKEY_FULL		= 0xffff,	/* default partition, full member */
+	SHCA_MAX_MCAST_GRP	= 1024,
+	SHCA_MAX_MCAST_ATTACH	= 16384,	/* QPs of all groups */
 	SHCA_COMP_VECTORS	= 4,
 
 	SHCA_MIN_QPN		= 17,	/* 0 and 1 are special, 2..16 are kept free */

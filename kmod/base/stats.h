@@ -2,7 +2,8 @@
 /*
  * Counters of a device: per CPU, monotonic, 64 bits.  The table is the single
  * list; sysfs hw_counters, netlink and the PMA read it by the same index.
- * Bytes of tx_bytes and rx_bytes run from the BTH to the ICRC.
+ * Bytes of tx_bytes and rx_bytes run from the BTH to the ICRC; on a native
+ * InfiniBand port from the LRH.
  */
 #ifndef _SHCA_STATS_H
 #define _SHCA_STATS_H
@@ -25,7 +26,8 @@
 	x(rx_drop_state)			\
 	x(rx_drop_inbox)			\
 	x(rx_drop_no_rwqe)			\
-	x(rx_drop_length)
+	x(rx_drop_length)			\
+	x(rx_drop_vl15)
 
 #define SHCA_STATS(x)				\
 	x(tx_packets)				\
@@ -53,6 +55,9 @@
 	x(cq_events)				\
 	x(cq_overruns)				\
 	x(qp_errors)				\
+	x(tx_multicast_packets)			\
+	x(rx_multicast_packets)			\
+	x(link_downed)				\
 	SHCA_DROPS(x)
 
 enum shca_stat {

@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "../base/device.h"
+#include "../fabric/switch.h"
 #include "../verbs/device.h"
 #include "netlink_gen.h"
 #include "netlink_ops.h"
@@ -18,6 +19,27 @@ static_assert(sizeof_field(struct net_device, name) ==
 static_assert((int)SOFTHCA_PORT_STATE_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SOFTHCA_PORT_STATE_ACTIVE == (int)IB_PORT_ACTIVE);
 static_assert((int)SOFTHCA_PORT_STATE_MAX == (int)IB_PORT_ACTIVE_DEFER);
+
+static int fill_netdev(struct sk_buff *skb, struct net_device *ndev)
+{
+	char ifname[IFNAMSIZ];
+
+	strscpy(ifname, ndev->name, sizeof(ifname));
+	if (nla_put_u32(skb, SOFTHCA_A_DEV_NETDEV_IFINDEX, ndev->ifindex) ||
+	    nla_put_string(skb, SOFTHCA_A_DEV_NETDEV_NAME, ifname) ||
+	    nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NETNS_INODE,
+			      dev_net(ndev)->ns.inum, SOFTHCA_A_DEV_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill_ib(struct sk_buff *skb, const struct shca_port_info *pi)
+{
+	if (nla_put_u32(skb, SOFTHCA_A_DEV_LID, shca_pi_lid(pi)) ||
+	    nla_put_u32(skb, SOFTHCA_A_DEV_SM_LID, be16_to_cpu(pi->sm_lid)))
+		return -EMSGSIZE;
+	return 0;
+}
 
 /**
  * shca_nl_fill_device - put a message about a device into a buffer
@@ -34,34 +56,29 @@ static_assert((int)SOFTHCA_PORT_STATE_MAX == (int)IB_PORT_ACTIVE_DEFER);
 int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 			u8 cmd, const struct shca_dev *dev)
 {
+	u32 link = dev->node ? SOFTHCA_LINK_IB : SOFTHCA_LINK_ROCE;
 	char name[IB_DEVICE_NAME_MAX];
-	char ifname[IFNAMSIZ];
 	void *hdr;
 
-	/* Both may be renamed meanwhile; then a mixture is no worse. */
+	/* It may be renamed meanwhile; then a mixture is no worse. */
 	strscpy(name, dev->ib.name, sizeof(name));
-	strscpy(ifname, dev->ndev->name, sizeof(ifname));
 
 	hdr = genlmsg_put(skb, portid, seq, &shca_nl_family, flags, cmd);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, SOFTHCA_A_DEV_INDEX, dev->ib.index) ||
 	    nla_put_string(skb, SOFTHCA_A_DEV_NAME, name) ||
-	    nla_put_u32(skb, SOFTHCA_A_DEV_NETDEV_IFINDEX,
-			dev->ndev->ifindex) ||
-	    nla_put_string(skb, SOFTHCA_A_DEV_NETDEV_NAME, ifname) ||
-	    nla_put_u32(skb, SOFTHCA_A_DEV_LINK, SOFTHCA_LINK_ROCE) ||
+	    (dev->ndev && fill_netdev(skb, dev->ndev)) ||
+	    nla_put_u32(skb, SOFTHCA_A_DEV_LINK, link) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_PORT_STATE, shca_port_state(dev)) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_ACTIVE_MTU,
 			ib_mtu_enum_to_int(shca_port_mtu(dev))) ||
 	    nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NODE_GUID,
 			      be64_to_cpu(dev->ib.node_guid),
 			      SOFTHCA_A_DEV_PAD) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NETNS_INODE,
-			      dev_net(dev->ndev)->ns.inum,
-			      SOFTHCA_A_DEV_PAD) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_WINDOW, READ_ONCE(dev->window)) ||
-	    nla_put_u32(skb, SOFTHCA_A_DEV_BURST, READ_ONCE(dev->burst))) {
+	    nla_put_u32(skb, SOFTHCA_A_DEV_BURST, READ_ONCE(dev->burst)) ||
+	    (dev->node && fill_ib(skb, &shca_node_port(dev)->info))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -107,39 +124,23 @@ int shca_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return ret ?: shca_nl_show_devices(skb, cb, fill_dev);
 }
 
-/**
- * shca_nl_dev_new_doit - create a device
- * @skb: request
- * @info: its attributes
- *
- * Context: process.
- * Return: 0 or a negative errno.
- */
-int shca_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
+static int new_roce(struct genl_info *info, const char *name)
 {
-	struct nlattr *name_attr = info->attrs[SOFTHCA_A_DEV_NAME];
 	struct nlattr *netdev_attr = info->attrs[SOFTHCA_A_DEV_NETDEV_NAME];
-	struct nlattr *link_attr = info->attrs[SOFTHCA_A_DEV_LINK];
-	char name[IB_DEVICE_NAME_MAX];
+	struct nlattr *guid_attr = info->attrs[SOFTHCA_A_DEV_NODE_GUID];
 	char ifname[IFNAMSIZ];
 	struct net_device *ndev;
 	int ret;
 
-	if (!name_attr) {
-		NL_SET_ERR_MSG(info->extack, "the request lacks name");
-		return -EINVAL;
-	}
 	if (!netdev_attr) {
 		NL_SET_ERR_MSG(info->extack, "the request lacks netdev-name");
 		return -EINVAL;
 	}
-	if (link_attr && nla_get_u32(link_attr) != SOFTHCA_LINK_ROCE) {
-		NL_SET_ERR_MSG_ATTR(info->extack, link_attr,
-				    "only link type roce is supported");
-		return -EOPNOTSUPP;
+	if (guid_attr) {
+		NL_SET_ERR_MSG_ATTR(info->extack, guid_attr,
+				    "a RoCE device has the GUID of its network interface");
+		return -EINVAL;
 	}
-
-	nla_strscpy(name, name_attr, sizeof(name));
 	nla_strscpy(ifname, netdev_attr, sizeof(ifname));
 	ndev = dev_get_by_name(genl_info_net(info), ifname);
 	if (!ndev) {
@@ -153,15 +154,74 @@ int shca_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
 	case 0:
 	case -ENOMEM:
 	case -EADDRINUSE:
-		break;
 	case -EEXIST:
 	case -EINVAL:
-		NL_SET_BAD_ATTR(info->extack, name_attr);
 		break;
 	default:
 		NL_SET_BAD_ATTR(info->extack, netdev_attr);
 		break;
 	}
+	return ret;
+}
+
+static int new_ib(struct genl_info *info, const char *name)
+{
+	struct nlattr *netdev_attr = info->attrs[SOFTHCA_A_DEV_NETDEV_NAME];
+	struct nlattr *guid_attr = info->attrs[SOFTHCA_A_DEV_NODE_GUID];
+	int ret;
+
+	if (netdev_attr) {
+		NL_SET_ERR_MSG_ATTR(info->extack, netdev_attr,
+				    "a device of link type ib has no network interface, but a port for a cable");
+		return -EINVAL;
+	}
+	if (guid_attr && !nla_get_u64(guid_attr)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, guid_attr,
+				    "0 is no GUID");
+		return -EINVAL;
+	}
+	ret = shca_device_add_ib(name, guid_attr ? nla_get_u64(guid_attr) : 0,
+				 info->extack);
+	if (ret == -EADDRINUSE)
+		NL_SET_BAD_ATTR(info->extack, guid_attr);
+	return ret;
+}
+
+/**
+ * shca_nl_dev_new_doit - create a device
+ * @skb: request
+ * @info: its attributes
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int shca_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *name_attr = info->attrs[SOFTHCA_A_DEV_NAME];
+	struct nlattr *link_attr = info->attrs[SOFTHCA_A_DEV_LINK];
+	char name[IB_DEVICE_NAME_MAX];
+	struct shca_switch *sw;
+	int ret;
+
+	if (!name_attr) {
+		NL_SET_ERR_MSG(info->extack, "the request lacks name");
+		return -EINVAL;
+	}
+	nla_strscpy(name, name_attr, sizeof(name));
+	sw = shca_switch_find(name);
+	if (sw) {
+		shca_switch_put(sw);
+		NL_SET_ERR_MSG_ATTR(info->extack, name_attr,
+				    "the name is taken: there is a switch of this name already");
+		return -EEXIST;
+	}
+	if (link_attr && nla_get_u32(link_attr) == SOFTHCA_LINK_IB)
+		ret = new_ib(info, name);
+	else
+		ret = new_roce(info, name);
+	if ((ret == -EEXIST || ret == -EINVAL) && info->extack &&
+	    !info->extack->bad_attr)
+		NL_SET_BAD_ATTR(info->extack, name_attr);
 	return ret;
 }
 

@@ -12,10 +12,11 @@ shca_nl_dev_get_policy[SOFTHCA_A_DEV_NAME + 1] = {
 };
 
 const struct nla_policy
-shca_nl_dev_new_policy[SOFTHCA_A_DEV_LINK + 1] = {
+shca_nl_dev_new_policy[SOFTHCA_A_DEV_NODE_GUID + 1] = {
 	[SOFTHCA_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 	[SOFTHCA_A_DEV_NETDEV_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NETDEV_NAME_MAX },
 	[SOFTHCA_A_DEV_LINK] = NLA_POLICY_MAX(NLA_U32, SOFTHCA_LINK_MAX),
+	[SOFTHCA_A_DEV_NODE_GUID] = { .type = NLA_U64 },
 };
 
 const struct nla_policy
@@ -41,7 +42,43 @@ shca_nl_stats_get_policy[SOFTHCA_A_STATS_DEV + 1] = {
 	[SOFTHCA_A_STATS_DEV] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 };
 
-const struct genl_ops shca_nl_ops[6] = {
+const struct nla_policy
+shca_nl_cable_get_policy[SOFTHCA_A_CABLE_NODE + 1] = {
+	[SOFTHCA_A_CABLE_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+};
+
+const struct nla_policy
+shca_nl_cable_new_policy[SOFTHCA_A_CABLE_PEER_PORT + 1] = {
+	[SOFTHCA_A_CABLE_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_CABLE_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_PORT_MAX),
+	[SOFTHCA_A_CABLE_PEER_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_CABLE_PEER_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_PORT_MAX),
+};
+
+const struct nla_policy
+shca_nl_cable_del_policy[SOFTHCA_A_CABLE_PORT + 1] = {
+	[SOFTHCA_A_CABLE_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_CABLE_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_PORT_MAX),
+};
+
+const struct nla_policy
+shca_nl_switch_get_policy[SOFTHCA_A_SWITCH_NAME + 1] = {
+	[SOFTHCA_A_SWITCH_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+};
+
+const struct nla_policy
+shca_nl_switch_new_policy[SOFTHCA_A_SWITCH_GUID + 1] = {
+	[SOFTHCA_A_SWITCH_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+	[SOFTHCA_A_SWITCH_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_SWITCH_PORTS_MAX),
+	[SOFTHCA_A_SWITCH_GUID] = { .type = NLA_U64 },
+};
+
+const struct nla_policy
+shca_nl_switch_del_policy[SOFTHCA_A_SWITCH_NAME + 1] = {
+	[SOFTHCA_A_SWITCH_NAME] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
+};
+
+const struct genl_ops shca_nl_ops[12] = {
 	{
 		.cmd = SOFTHCA_CMD_DEV_GET,
 		.policy = shca_nl_dev_get_policy,
@@ -52,7 +89,7 @@ const struct genl_ops shca_nl_ops[6] = {
 	{
 		.cmd = SOFTHCA_CMD_DEV_NEW,
 		.policy = shca_nl_dev_new_policy,
-		.maxattr = SOFTHCA_A_DEV_LINK,
+		.maxattr = SOFTHCA_A_DEV_NODE_GUID,
 		.doit = shca_nl_dev_new_doit,
 		.flags = GENL_ADMIN_PERM,
 	},
@@ -83,6 +120,49 @@ const struct genl_ops shca_nl_ops[6] = {
 		.maxattr = SOFTHCA_A_STATS_DEV,
 		.doit = shca_nl_stats_get_doit,
 		.dumpit = shca_nl_stats_get_dumpit,
+	},
+	{
+		.cmd = SOFTHCA_CMD_CABLE_GET,
+		.policy = shca_nl_cable_get_policy,
+		.maxattr = SOFTHCA_A_CABLE_NODE,
+		.dumpit = shca_nl_cable_get_dumpit,
+		.flags = GENL_ADMIN_PERM,
+	},
+	{
+		.cmd = SOFTHCA_CMD_CABLE_NEW,
+		.policy = shca_nl_cable_new_policy,
+		.maxattr = SOFTHCA_A_CABLE_PEER_PORT,
+		.doit = shca_nl_cable_new_doit,
+		.flags = GENL_ADMIN_PERM,
+	},
+	{
+		.cmd = SOFTHCA_CMD_CABLE_DEL,
+		.policy = shca_nl_cable_del_policy,
+		.maxattr = SOFTHCA_A_CABLE_PORT,
+		.doit = shca_nl_cable_del_doit,
+		.flags = GENL_ADMIN_PERM,
+	},
+	{
+		.cmd = SOFTHCA_CMD_SWITCH_GET,
+		.policy = shca_nl_switch_get_policy,
+		.maxattr = SOFTHCA_A_SWITCH_NAME,
+		.doit = shca_nl_switch_get_doit,
+		.dumpit = shca_nl_switch_get_dumpit,
+		.flags = GENL_ADMIN_PERM,
+	},
+	{
+		.cmd = SOFTHCA_CMD_SWITCH_NEW,
+		.policy = shca_nl_switch_new_policy,
+		.maxattr = SOFTHCA_A_SWITCH_GUID,
+		.doit = shca_nl_switch_new_doit,
+		.flags = GENL_ADMIN_PERM,
+	},
+	{
+		.cmd = SOFTHCA_CMD_SWITCH_DEL,
+		.policy = shca_nl_switch_del_policy,
+		.maxattr = SOFTHCA_A_SWITCH_NAME,
+		.doit = shca_nl_switch_del_doit,
+		.flags = GENL_ADMIN_PERM,
 	},
 };
 

@@ -20,11 +20,18 @@ int shca_nl_qp_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shca_nl_qp_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int shca_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int shca_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int shca_nl_cable_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int shca_nl_cable_new_doit(struct sk_buff *skb, struct genl_info *info);
+int shca_nl_cable_del_doit(struct sk_buff *skb, struct genl_info *info);
+int shca_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
+int shca_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info);
+int shca_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info);
 
 extern const struct nla_policy
 shca_nl_dev_get_policy[SOFTHCA_A_DEV_NAME + 1];
 extern const struct nla_policy
-shca_nl_dev_new_policy[SOFTHCA_A_DEV_LINK + 1];
+shca_nl_dev_new_policy[SOFTHCA_A_DEV_NODE_GUID + 1];
 extern const struct nla_policy
 shca_nl_dev_del_policy[SOFTHCA_A_DEV_NAME + 1];
 extern const struct nla_policy
@@ -33,8 +40,20 @@ extern const struct nla_policy
 shca_nl_qp_get_policy[SOFTHCA_A_QP_QPN + 1];
 extern const struct nla_policy
 shca_nl_stats_get_policy[SOFTHCA_A_STATS_DEV + 1];
+extern const struct nla_policy
+shca_nl_cable_get_policy[SOFTHCA_A_CABLE_NODE + 1];
+extern const struct nla_policy
+shca_nl_cable_new_policy[SOFTHCA_A_CABLE_PEER_PORT + 1];
+extern const struct nla_policy
+shca_nl_cable_del_policy[SOFTHCA_A_CABLE_PORT + 1];
+extern const struct nla_policy
+shca_nl_switch_get_policy[SOFTHCA_A_SWITCH_NAME + 1];
+extern const struct nla_policy
+shca_nl_switch_new_policy[SOFTHCA_A_SWITCH_GUID + 1];
+extern const struct nla_policy
+shca_nl_switch_del_policy[SOFTHCA_A_SWITCH_NAME + 1];
 
-extern const struct genl_ops shca_nl_ops[6];
+extern const struct genl_ops shca_nl_ops[12];
 extern const struct genl_multicast_group shca_nl_mcgrps[1];
 
 #endif /* _SHCA_NETLINK_GEN_H */

@@ -16,6 +16,7 @@
 #include "netlink_ops.h"
 
 static_assert(sizeof_field(struct shca_qp, comm) == SOFTHCA_COMM_MAX + 1);
+static_assert((int)SOFTHCA_QP_TYPE_SMI == (int)IB_QPT_SMI);
 static_assert((int)SOFTHCA_QP_TYPE_GSI == (int)IB_QPT_GSI);
 static_assert((int)SOFTHCA_QP_TYPE_RC == (int)IB_QPT_RC);
 static_assert((int)SOFTHCA_QP_TYPE_UD == (int)IB_QPT_UD);
@@ -194,8 +195,9 @@ int shca_nl_qp_get_doit(struct sk_buff *skb, struct genl_info *info)
 		goto out_put_dev;
 	}
 	ret = 0;
-	qp = nla_get_u32(attr) == 1 ? shca_qp_get_gsi(dev) :
-				      shca_qp_get(nla_get_u32(attr));
+	qp = nla_get_u32(attr) <= 1 ?
+		shca_qp_get_special(dev, nla_get_u32(attr)) :
+		shca_qp_get(nla_get_u32(attr));
 	if (qp) {
 		ret = fill_qp_if(reply, info->snd_portid, info->snd_seq, 0, qp,
 				 dev, net);
@@ -216,16 +218,21 @@ out_put_dev:
 	return genlmsg_reply(reply, info);
 }
 
-/* GSI QPs, one a device; args[0] is the index of the device to go on with. */
-static int dump_gsi(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct shca_dev *only, const struct net *net)
+/*
+ * QP0 and QP1 of each device; args[0] is the index of the device to go on with,
+ * and in its lowest bit the number of the QP.
+ */
+static int dump_special(struct sk_buff *skb, struct netlink_callback *cb,
+			const struct shca_dev *only, const struct net *net)
 {
 	struct shca_dev *dev;
 	struct shca_qp *qp;
 	int ret = 0;
 
-	while (!ret && (dev = shca_nl_next(net, cb->args[0]))) {
-		qp = shca_qp_get_gsi(dev);
+	while (!ret && (dev = shca_nl_next(net, cb->args[0] / 2))) {
+		if (cb->args[0] / 2 != dev->ib.index)
+			cb->args[0] = dev->ib.index * 2;
+		qp = shca_qp_get_special(dev, cb->args[0] & 1);
 		if (qp) {
 			ret = fill_qp_if(skb, NETLINK_CB(cb->skb).portid,
 					 cb->nlh->nlmsg_seq, NLM_F_MULTI, qp,
@@ -233,7 +240,7 @@ static int dump_gsi(struct sk_buff *skb, struct netlink_callback *cb,
 			shca_qp_put(qp);
 		}
 		if (!ret)
-			cb->args[0] = dev->ib.index + 1;
+			cb->args[0]++;
 		shca_device_put(dev);
 	}
 	return ret;
@@ -262,7 +269,7 @@ static int dump_qps(struct sk_buff *skb, struct netlink_callback *cb,
 /**
  * shca_nl_qp_get_dumpit - show the queue pairs of one device or of all
  * @skb: buffer for replies
- * @cb: request; args as of dump_gsi() and dump_qps(), args[2] is set once the
+ * @cb: request; args as of dump_special() and dump_qps(), args[2] is set once the
  *	device of the request was found
  *
  * Context: process.
@@ -287,7 +294,7 @@ int shca_nl_qp_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		cb->args[2] = 1;
 	}
 
-	ret = dump_gsi(skb, cb, only, net);
+	ret = dump_special(skb, cb, only, net);
 	if (!ret)
 		ret = dump_qps(skb, cb, only, net);
 	if (only)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Performance agent: between ib_core's process_mad and pma_mad.c.
+ * Performance agent: between process_mad (hca.c) and pma_mad.c.
  *
  * Owns dev->pma, from before the device is registered until after it is
  * unregistered; process_mad runs in between only.
@@ -34,21 +34,34 @@ static void pma_read(struct shca_dev *dev, struct shca_pma_values *now)
 
 	now->v[SHCA_PMA_XMIT_DATA] = (SUM(tx_bytes) + bytes) / 4;
 	now->v[SHCA_PMA_RCV_DATA] = (SUM(rx_bytes) + bytes) / 4;
-	now->v[SHCA_PMA_UNI_XMIT] = SUM(tx_packets) + packets;
-	now->v[SHCA_PMA_UNI_RCV] = SUM(rx_packets) + packets;
+	now->v[SHCA_PMA_MULTI_XMIT] = SUM(tx_multicast_packets);
+	now->v[SHCA_PMA_MULTI_RCV] = SUM(rx_multicast_packets);
+	/* A packet counts as one before it counts as one to many. */
+	now->v[SHCA_PMA_UNI_XMIT] = SUM(tx_packets) + packets -
+				    now->v[SHCA_PMA_MULTI_XMIT];
+	now->v[SHCA_PMA_UNI_RCV] = SUM(rx_packets) + packets -
+				   now->v[SHCA_PMA_MULTI_RCV];
+	now->v[SHCA_PMA_VL15_DROPPED] = SUM(rx_drop_vl15);
+	now->v[SHCA_PMA_LINK_DOWNED] = SUM(link_downed);
 	now->v[SHCA_PMA_RCV_ERRORS] = SUM(rx_drop_malformed) +
 				      SUM(rx_drop_icrc);
 	now->v[SHCA_PMA_XMIT_DISCARDS] = SUM(tx_local_drops);
 #undef SUM
 }
 
-static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
-			   const struct ib_wc *wc, const struct ib_grh *grh,
-			   const struct ib_mad *in, struct ib_mad *out,
-			   size_t *out_size, u16 *out_pkey_index)
+/**
+ * shca_pma_process - a MAD of the class PERF
+ * @dev: the device
+ * @port: that it came by
+ * @in: the MAD
+ * @out: the reply
+ *
+ * Context: process.
+ * Return: IB_MAD_RESULT_*.
+ */
+int shca_pma_process(struct shca_dev *dev, u8 port, const struct ib_mad *in,
+		     struct ib_mad *out)
 {
-	struct shca_dev *dev = to_shca(ib);
-	enum shca_mad_result result;
 	struct shca_pma_values now = {};
 	struct shca_pma_ports ports = {
 		.first = port,
@@ -56,10 +69,7 @@ static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
 		.now = &now,
 		.base = &dev->pma->base,
 	};
-
-	BUILD_BUG_ON(sizeof(*in) != sizeof(struct shca_pma_mad));
-	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT)
-		return IB_MAD_RESULT_SUCCESS;
+	enum shca_mad_result result;
 
 	/* Read under the lock, so that a baseline is never ahead of @now. */
 	spin_lock(&dev->pma->lock);
@@ -77,10 +87,6 @@ static int pma_process_mad(struct ib_device *ib, int flags, u32 port,
 		return IB_MAD_RESULT_SUCCESS;
 	}
 }
-
-const struct ib_device_ops shca_fabric_ops = {
-	.process_mad = pma_process_mad,
-};
 
 /**
  * shca_pma_attach - give a device its performance agent

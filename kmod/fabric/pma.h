@@ -2,19 +2,19 @@
 /*
  * Performance management: the counters of a port as a management datagram asks
  * for them.  perfquery reads them from afar, sysfs from near.
- *
- * main.c makes it a part of every device (struct shca_device_part).
  */
 #ifndef _SHCA_PMA_H
 #define _SHCA_PMA_H
 
-#include <rdma/ib_verbs.h>
+#include <linux/types.h>
 
+struct ib_mad;
 struct shca_dev;
 
 int shca_pma_attach(struct shca_dev *dev);
 void shca_pma_detach(struct shca_dev *dev);
 
-extern const struct ib_device_ops shca_fabric_ops;
+int shca_pma_process(struct shca_dev *dev, u8 port, const struct ib_mad *in,
+		     struct ib_mad *out);
 
 #endif /* _SHCA_PMA_H */

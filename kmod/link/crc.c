@@ -11,7 +11,7 @@
 #include <linux/skbuff.h>
 
 #include "../compat/crc32.h"
-#include "roce.h"
+#include "crc.h"
 
 #ifdef SHCA_CRC32_SHASH
 #include <crypto/hash.h>

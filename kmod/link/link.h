@@ -78,7 +78,7 @@ struct shca_burst {
  * @payload: bytes of payload, which begins at skb->data + hdr_len; pad and
  *	ICRC are trimmed
  * @psn: of the BTH
- * @wire_len: bytes from BTH to ICRC
+ * @wire_len: bytes of the packet, as the counters count them
  * @vlan_id: of the link's own: SHCA_CQE_NO_VLAN, or the VLAN it came in
  * @smac: of the link's own: there is an Ethernet header
  *
@@ -109,7 +109,7 @@ static inline const struct shca_bth *shca_rx_bth(const struct sk_buff *skb)
 
 /**
  * struct shca_link_ops - a kind of link
- * @name: "roce"
+ * @name: "roce" or "ib"
  * @open: a device begins to use the link (sockets); extack-style reason in
  *	@why on refusal, a sentence without a full stop
  * @close: the mirror; may be called when the namespace is already gone
@@ -144,6 +144,7 @@ struct shca_link_ops {
 };
 
 extern const struct shca_link_ops shca_roce_ops;
+extern const struct shca_link_ops shca_ib_ops;
 
 /**
  * typedef shca_receive_fn - the transport's entry
@@ -156,5 +157,7 @@ typedef void shca_receive_fn(struct shca_qp *qp, struct sk_buff *skb);
 
 int shca_roce_init(shca_receive_fn *receive);
 void shca_roce_exit(void);
+
+void shca_ib_init(shca_receive_fn *receive);
 
 #endif /* _SHCA_LINK_H */

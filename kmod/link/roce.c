@@ -4,8 +4,7 @@
  *
  * This file owns the life of the link as a whole, which is the module's.  Its
  * parts: roce_sock.c (namespaces, sockets, devices), roce_route.c, roce_tx.c,
- * roce_rx.c,
- * roce_local.c, crc.c.
+ * roce_rx.c, roce_local.c.
  */
 #include "roce.h"
 
@@ -29,16 +28,8 @@ const struct shca_link_ops shca_roce_ops = {
  */
 int shca_roce_init(shca_receive_fn *receive)
 {
-	int ret;
-
-	ret = shca_crc_init();
-	if (ret)
-		return ret;
 	shca_roce_rx_init(receive);
-	ret = shca_roce_sock_init();
-	if (ret)
-		shca_crc_exit();
-	return ret;
+	return shca_roce_sock_init();
 }
 
 /**
@@ -49,5 +40,4 @@ int shca_roce_init(shca_receive_fn *receive)
 void shca_roce_exit(void)
 {
 	shca_roce_sock_exit();
-	shca_crc_exit();
 }

@@ -7,6 +7,7 @@
 #include <linux/wait.h>
 #include <net/net_namespace.h>
 
+#include "crc.h"
 #include "link.h"
 
 struct dst_entry;
@@ -34,12 +35,6 @@ struct shca_roce_net {
 	bool used;
 	wait_queue_head_t idle;
 };
-
-/* crc.c */
-int shca_crc_init(void);
-void shca_crc_exit(void);
-u32 shca_crc32(u32 crc, const void *p, size_t len);
-u32 shca_crc32_skb(u32 crc, struct sk_buff *skb, u32 offset, u32 len);
 
 /* roce_sock.c */
 int shca_roce_sock_init(void);

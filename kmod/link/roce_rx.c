@@ -253,7 +253,7 @@ static struct shca_qp *roce_find_gsi(struct shca_roce_net *rn, struct net *net,
 
 	list_for_each_entry_rcu(dev, &rn->devices, link_list) {
 		/* With a GSI QP a device is registered and has a GID table. */
-		qp = shca_qp_get_gsi(dev);
+		qp = shca_qp_get_special(dev, ROCE_GSI_QPN);
 		if (!qp)
 			continue;
 		if (roce_is_ours(dev, net, skb, p))

@@ -10,7 +10,6 @@
  * checksums are zero, so nobody but the ICRC reads the payload before it is on
  * the wire, and the ICRC is computed over exactly what is sent.
  */
-#include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -23,6 +22,7 @@
 #include "../base/device.h"
 #include "../base/drop.h"
 #include "../wire/icrc.h"
+#include "payload.h"
 #include "roce.h"
 
 /* Packets of a burst, to be counted at its end */
@@ -32,27 +32,6 @@ struct tx_count {
 	u32 referenced;
 	u32 copied;
 };
-
-static bool page_ref_ok(const struct shca_ref *ref)
-{
-	return !is_vmalloc_addr(ref->va) && virt_addr_valid(ref->va) &&
-	       offset_in_page(ref->va) + ref->len <= PAGE_SIZE &&
-	       sendpage_ok(virt_to_page(ref->va));
-}
-
-/* May the payload be carried by reference?  One fragment is for the ICRC. */
-static bool may_refer(const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
-{
-	int i;
-
-	if (pkt->copy || pkt->payload < SHCA_REF_MIN ||
-	    pkt->nref > MAX_SKB_FRAGS - 1)
-		return false;
-	for (i = 0; i < pkt->nref; i++)
-		if (!page_ref_ok(&ref[i]))
-			return false;
-	return true;
-}
 
 /**
  * shca_roce_ipv4 - the IPv4 header of a packet, but for its checksum
@@ -123,78 +102,6 @@ static u32 put_headers(struct sk_buff *skb, struct shca_flow *flow,
 				 pkt->hdr_len);
 }
 
-static void put_icrc(u8 *at, u32 crc)
-{
-	__le32 icrc = shca_icrc_finish(crc);
-
-	memcpy(at, &icrc, sizeof(icrc));
-}
-
-static int put_copy(struct sk_buff *skb, u32 crc,
-		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
-{
-	u8 *p = skb_put(skb, pkt->payload + pkt->pad + SHCA_ICRC_SIZE);
-	u32 left = pkt->payload, n;
-	u8 *at = p;
-	int i;
-
-	for (i = 0; i < pkt->nref; i++) {
-		n = min(ref[i].len, left);
-		memcpy(at, ref[i].va, n);
-		at += n;
-		left -= n;
-	}
-	if (left)
-		return -EINVAL;
-	memset(at, 0, pkt->pad);
-	crc = shca_crc32(crc, p, pkt->payload + pkt->pad);
-	put_icrc(at + pkt->pad, crc);
-	return 0;
-}
-
-static void add_frag(struct sk_buff *skb, struct page *page, u32 offset,
-		     u32 len, u32 truesize)
-{
-	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
-	skb->len += len;
-	skb->data_len += len;
-	skb->truesize += truesize;
-}
-
-static int put_refs(struct sk_buff *skb, u32 crc,
-		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref)
-{
-	u32 tail = pkt->pad + SHCA_ICRC_SIZE;
-	struct page *page;
-	u32 sum = 0;
-	u8 *t;
-	int i;
-
-	/* The owner may go on writing to these pages. */
-	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
-	for (i = 0; i < pkt->nref; i++) {
-		page = virt_to_page(ref[i].va);
-		get_page(page);
-		add_frag(skb, page, offset_in_page(ref[i].va), ref[i].len,
-			 ref[i].len);
-		crc = shca_crc32(crc, ref[i].va, ref[i].len);
-		sum += ref[i].len;
-	}
-	if (sum != pkt->payload)
-		return -EINVAL;
-
-	t = netdev_alloc_frag(tail);
-	if (!t)
-		return -ENOMEM;
-	memset(t, 0, pkt->pad);
-	crc = shca_crc32(crc, t, pkt->pad);
-	put_icrc(t + pkt->pad, crc);
-	page = virt_to_head_page(t);
-	add_frag(skb, page, t - (u8 *)page_address(page), tail,
-		 SKB_DATA_ALIGN(tail));
-	return 0;
-}
-
 static int xmit_one(struct net *net, struct dst_entry *dst,
 		    struct shca_flow *flow, const struct shca_tx_pkt *pkt,
 		    const struct shca_ref *ref, struct tx_count *count)
@@ -203,7 +110,7 @@ static int xmit_one(struct net *net, struct dst_entry *dst,
 	u32 room = LL_RESERVED_SPACE(dst->dev) + dst->header_len;
 	u32 body = pkt->payload + pkt->pad + SHCA_ICRC_SIZE;
 	u32 udp_len = SHCA_UDP_LEN + pkt->hdr_len + body;
-	bool refer = may_refer(pkt, ref);
+	bool refer = shca_payload_may_refer(pkt, ref);
 	struct sk_buff *skb;
 	u32 size, crc;
 	int ret;
@@ -217,8 +124,7 @@ static int xmit_one(struct net *net, struct dst_entry *dst,
 		return -ENOMEM;
 	skb_reserve(skb, room);
 	crc = put_headers(skb, flow, pkt, udp_len);
-	ret = refer ? put_refs(skb, crc, pkt, ref) :
-		      put_copy(skb, crc, pkt, ref);
+	ret = shca_payload_put(skb, crc, pkt, ref, refer);
 	if (ret) {
 		kfree_skb(skb);
 		return ret;

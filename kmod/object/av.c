@@ -13,36 +13,17 @@
 #include "../base/device.h"
 #include "av.h"
 
-/**
- * shca_av_from_attr - take over what ib_core resolved
- * @dev: the device
- * @attr: address; its sgid_attr is valid during the call
- * @av: filled in
- *
- * Context: any.
- * Return: 0, or -EINVAL if there is no GRH or the GID is not of RoCEv2.
- */
-int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
-		      struct shca_av *av)
+static int roce_av(const struct rdma_ah_attr *attr, struct shca_av *av)
 {
-	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
-	const struct ib_gid_attr *sgid = grh->sgid_attr;
+	const struct ib_gid_attr *sgid = attr->grh.sgid_attr;
 	struct net_device *ndev;
 
-	memset(av, 0, sizeof(*av));
-	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !sgid)
+	if (!av->grh || !sgid || sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EINVAL;
-	if (sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return -EINVAL;
-	av->sgid = sgid->gid;
-	av->dgid = grh->dgid;
 	av->ipv4 = ipv6_addr_v4mapped((struct in6_addr *)&av->sgid);
 	if (av->ipv4 != ipv6_addr_v4mapped((struct in6_addr *)&av->dgid))
 		return -EINVAL;
-	av->tclass = grh->traffic_class;
-	av->hop_limit = grh->hop_limit ?: 64;
-	av->flow_label = grh->flow_label & 0xfffff;
-	av->sl = rdma_ah_get_sl(attr);
+	av->hop_limit = av->hop_limit ?: 64;
 	av->sport = rdma_flow_label_to_udp_sport(av->flow_label);
 
 	rcu_read_lock();
@@ -51,6 +32,46 @@ int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
 		av->ifindex = ndev->ifindex;
 	rcu_read_unlock();
 	return 0;
+}
+
+static int ib_av(const struct rdma_ah_attr *attr, struct shca_av *av)
+{
+	if (attr->type != RDMA_AH_ATTR_TYPE_IB)
+		return -EINVAL;
+	av->dlid = rdma_ah_get_dlid(attr);
+	av->path_bits = rdma_ah_get_path_bits(attr);
+	/* LID 0 is nobody's, and without a GRH a group has no name. */
+	if (!av->dlid || (shca_lid_is_mcast(av->dlid) && !av->grh))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * shca_av_from_attr - take over what ib_core resolved
+ * @dev: the device
+ * @attr: address; its sgid_attr is valid during the call
+ * @av: filled in
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL if the address is not one of the device's link.
+ */
+int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
+		      struct shca_av *av)
+{
+	const struct ib_global_route *grh = &attr->grh;
+
+	memset(av, 0, sizeof(*av));
+	av->grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
+	av->sl = rdma_ah_get_sl(attr);
+	if (av->grh) {
+		if (grh->sgid_attr)
+			av->sgid = grh->sgid_attr->gid;
+		av->dgid = grh->dgid;
+		av->tclass = grh->traffic_class;
+		av->hop_limit = grh->hop_limit;
+		av->flow_label = grh->flow_label & 0xfffff;
+	}
+	return dev->node ? ib_av(attr, av) : roce_av(attr, av);
 }
 
 /**

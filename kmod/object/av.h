@@ -27,6 +27,9 @@ struct shca_pd;
  * @sl: service level
  * @flow_label: of IPv6, 20 bits
  * @sport: UDP source port, for the paths' entropy
+ * @dlid: native InfiniBand: the peer's LID, or that of a group
+ * @path_bits: native InfiniBand: to be added to the own LID
+ * @grh: packets carry a GRH; always, but on native InfiniBand
  */
 struct shca_av {
 	union ib_gid sgid;
@@ -38,6 +41,9 @@ struct shca_av {
 	int ifindex;
 	u32 flow_label;
 	u16 sport;
+	u16 dlid;
+	u8 path_bits;
+	bool grh;
 };
 
 /**

@@ -69,18 +69,20 @@ struct shca_qp *shca_qp_alloc(struct shca_dev *dev, enum ib_qp_type type)
 
 /**
  * shca_qp_publish - give a QP its number and let packets find it
- * @qp: complete but for its number; the GSI QP gets 1
+ * @qp: complete but for its number; a special QP gets 0 or 1
  *
  * Context: process.
- * Return: 0, -ENOMEM, or -EBUSY if no number is free or there is a GSI QP.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is free or there is such a
+ * special QP.
  */
 int shca_qp_publish(struct shca_qp *qp)
 {
 	int ret;
 
-	if (qp->type == IB_QPT_GSI) {
-		qp->qpn = 1;
-		if (cmpxchg((__force struct shca_qp **)&qp->dev->gsi, NULL, qp))
+	if (shca_qp_special(qp)) {
+		qp->qpn = qp->type == IB_QPT_GSI;
+		if (cmpxchg((__force struct shca_qp **)
+			    &qp->dev->special[qp->qpn], NULL, qp))
 			return -EBUSY;
 		return 0;
 	}
@@ -104,8 +106,8 @@ int shca_qp_publish(struct shca_qp *qp)
  */
 void shca_qp_unpublish(struct shca_qp *qp)
 {
-	if (qp->type == IB_QPT_GSI)
-		RCU_INIT_POINTER(qp->dev->gsi, NULL);
+	if (shca_qp_special(qp))
+		RCU_INIT_POINTER(qp->dev->special[qp->qpn], NULL);
 	else
 		xa_erase(&shca_qps, qp->qpn);
 }
@@ -129,13 +131,13 @@ struct shca_qp *shca_qp_get(u32 qpn)
 	return qp;
 }
 
-/** shca_qp_get_gsi - the GSI QP of a device, as shca_qp_get() */
-struct shca_qp *shca_qp_get_gsi(struct shca_dev *dev)
+/** shca_qp_get_special - QP0 or QP1 of a device, as shca_qp_get() */
+struct shca_qp *shca_qp_get_special(struct shca_dev *dev, u32 qpn)
 {
 	struct shca_qp *qp;
 
 	rcu_read_lock();
-	qp = rcu_dereference(dev->gsi);
+	qp = rcu_dereference(dev->special[qpn]);
 	if (qp && !kref_get_unless_zero(&qp->ref))
 		qp = NULL;
 	rcu_read_unlock();
@@ -180,6 +182,18 @@ static void qp_release(struct kref *ref)
 	skb_queue_purge(&qp->sq.run.inbox);
 	skb_queue_purge(&qp->rq.run.inbox);
 	call_rcu(&qp->rcu, qp_free_rcu);
+}
+
+/**
+ * shca_qp_tryget - take a reference to a QP found under RCU by other means
+ * @qp: the QP
+ *
+ * Context: any, under RCU.
+ * Return: false if it is going.
+ */
+bool shca_qp_tryget(struct shca_qp *qp)
+{
+	return kref_get_unless_zero(&qp->ref);
 }
 
 /** shca_qp_put - drop a reference; any context but hard interrupts */

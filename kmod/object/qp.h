@@ -310,8 +310,8 @@ enum {
  * @ib: what ib_core knows; valid while a runner is open
  * @dev: its device
  * @pd: its protection domain
- * @qpn: its number; 1 for the GSI QP
- * @type: IB_QPT_RC, _UD or _GSI
+ * @qpn: its number; 0 for the SMI QP, 1 for the GSI QP
+ * @type: IB_QPT_RC, _UD, _GSI or _SMI
  * @user: posted to by a process
  * @pid: of that process, as the initial namespace numbers it, or 0
  * @comm: its name
@@ -323,6 +323,7 @@ enum {
  * @access: what the peer may do: IB_ACCESS_REMOTE_*
  * @dest_qpn: of a connected QP
  * @qkey: of a datagram QP
+ * @pkey_index: its partition; of the GSI QP each WQE names one
  * @av: of a connected QP
  * @why: why it is in error
  * @last_heard: jiffies of the last packet from the peer; 0: never
@@ -353,6 +354,7 @@ struct shca_qp {
 	u32 access;
 	u32 dest_qpn;
 	u32 qkey;
+	u16 pkey_index;
 	struct shca_av av;
 
 	struct shca_why why;
@@ -370,6 +372,12 @@ struct shca_qp {
 static inline bool shca_qp_connected(const struct shca_qp *qp)
 {
 	return qp->type == IB_QPT_RC;
+}
+
+/* QP0 and QP1: one of each a port, found by the port */
+static inline bool shca_qp_special(const struct shca_qp *qp)
+{
+	return qp->type == IB_QPT_GSI || qp->type == IB_QPT_SMI;
 }
 
 /* Is the opcode (enum ib_wr_opcode) one that this type of QP executes? */
@@ -403,7 +411,8 @@ struct shca_qp *shca_qp_alloc(struct shca_dev *dev, enum ib_qp_type type);
 int shca_qp_publish(struct shca_qp *qp);
 void shca_qp_unpublish(struct shca_qp *qp);
 struct shca_qp *shca_qp_get(u32 qpn);
-struct shca_qp *shca_qp_get_gsi(struct shca_dev *dev);
+struct shca_qp *shca_qp_get_special(struct shca_dev *dev, u32 qpn);
+bool shca_qp_tryget(struct shca_qp *qp);
 void shca_qp_put(struct shca_qp *qp);
 struct shca_qp *shca_qp_next(u32 *qpn);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Datagrams: UD QPs and the GSI QP, both ways (IBA 9.8.3).
+ * Datagrams: UD QPs, the SMI and the GSI QP, both ways (IBA 9.8.3).
  *
  * A datagram is one packet, copied and complete as soon as it is handed to the
  * link, or to a QP of the same device (local.c); what becomes of it nobody
@@ -37,6 +37,15 @@ static void fail(struct shca_qp *qp, struct shca_swqe *s)
 	shca_sq_complete(qp, s, s->status);
 }
 
+/*
+ * Index of the P_Key that a datagram carries. QP0 is above partitions and takes
+ * the default one; of QP1 each WQE says.
+ */
+static u32 pkey_index(const struct shca_qp *qp, const struct shca_swqe *s)
+{
+	return qp->type == IB_QPT_GSI ? s->wqe.ud.pkey_index : qp->pkey_index;
+}
+
 /* What the datagram is, whichever way it goes */
 static void describe(const struct shca_qp *qp, const struct shca_swqe *s,
 		     struct shca_request *req)
@@ -62,12 +71,14 @@ static void describe(const struct shca_qp *qp, const struct shca_swqe *s,
 static void put_headers(struct shca_qp *qp, const struct shca_swqe *s,
 			const struct shca_request *req)
 {
+	u16 pkey = qp->type == IB_QPT_SMI ? SHCA_PKEY_FULL :
+		   shca_dev_pkey(qp->dev, pkey_index(qp, s));
 	struct shca_tx_pkt *pkt;
 	struct shca_deth *deth;
 
 	pkt = shca_burst_pkt(qp->sq.burst, shca_opcodes[req->opcode].hdr_len);
 	shca_put_bth((struct shca_bth *)pkt->hdr, req->opcode,
-		     req->solicited ? SHCA_BTH_SE : 0, s->length,
+		     req->solicited ? SHCA_BTH_SE : 0, pkey, s->length,
 		     s->wqe.ud.remote_qpn & SHCA_BTH_LOW24, req->psn, false);
 	deth = (struct shca_deth *)(pkt->hdr + sizeof(struct shca_bth));
 	deth->qkey = cpu_to_be32(req->qkey);
@@ -101,7 +112,8 @@ static void send_one(struct shca_qp *qp, struct shca_swqe *s)
 	unsigned int sent;
 
 	if (!s->status &&
-	    shca_ah_lookup(qp->dev, s->wqe.ud.ah, qp->pd, &av)) {
+	    (pkey_index(qp, s) >= shca_dev_pkeys(qp->dev) ||
+	     shca_ah_lookup(qp->dev, s->wqe.ud.ah, qp->pd, &av))) {
 		s->status = IB_WC_LOC_QP_OP_ERR;
 		s->reason = SOFTHCA_ERROR_REASON_LOCAL_QP_OP;
 	}
@@ -196,7 +208,8 @@ bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req)
 	u32 i;
 
 	lockdep_assert_held(&rq->run);
-	if (req->qkey != qkey) {
+	/* QP0 is guarded by its VL. */
+	if (req->qkey != qkey && qp->type != IB_QPT_SMI) {
 		drop(qp, req, SHCA_STAT_rx_drop_qkey);
 		return false;
 	}

@@ -15,12 +15,13 @@
 
 /* Fill in a BTH; the pad count follows from the payload. */
 static inline void shca_put_bth(struct shca_bth *bth, u8 opcode, u8 flags,
-				u32 payload, u32 qpn, u32 psn, bool ack_req)
+				u16 pkey, u32 payload, u32 qpn, u32 psn,
+				bool ack_req)
 {
 	bth->opcode = opcode;
 	bth->flags = flags | SHCA_BTH_MIG |
 		     shca_pad(payload) << SHCA_BTH_PAD_SHIFT;
-	bth->pkey = cpu_to_be16(0xffff);
+	bth->pkey = cpu_to_be16(pkey);
 	bth->qpn = cpu_to_be32(qpn);
 	bth->psn = cpu_to_be32(psn | (ack_req ? SHCA_BTH_ACK : 0));
 }
@@ -29,6 +30,12 @@ static inline void shca_put_bth(struct shca_bth *bth, u8 opcode, u8 flags,
 #define shca_drop_rx(qp, why, skb) \
 	shca_drop((qp)->dev, SHCA_STAT_##why, (qp)->qpn, shca_rx(skb)->psn, \
 		  shca_rx(skb)->opcode)
+
+/* What the packets of a connected QP carry, as the table is now */
+static inline u16 shca_qp_pkey(const struct shca_qp *qp)
+{
+	return shca_dev_pkey(qp->dev, qp->pkey_index);
+}
 
 /* Packets that may be in flight now */
 static inline u32 shca_sq_window(const struct shca_qp *qp)

@@ -447,7 +447,7 @@ static struct shca_qp *take_receiver(struct shca_qp *qp, u32 qpn)
 	if (!local_wanted(qp) ||
 	    !dev->link->leads_back(dev, &qp->sq.flow.av))
 		return NULL;
-	peer = qpn == 1 ? shca_qp_get_gsi(dev) : shca_qp_get(qpn);
+	peer = qpn <= 1 ? shca_qp_get_special(dev, qpn) : shca_qp_get(qpn);
 	if (!peer)
 		return NULL;
 	if (peer->dev != dev || shca_qp_connected(peer) ||

@@ -55,8 +55,8 @@ static int add_response(struct shca_qp *qp)
 				SHCA_OP_READ_RESP_MIDDLE;
 	op = &shca_opcodes[opcode];
 	pkt = shca_burst_pkt(rq->burst, op->hdr_len);
-	shca_put_bth((struct shca_bth *)pkt->hdr, opcode, 0, len, qp->dest_qpn,
-		     rd->psn, false);
+	shca_put_bth((struct shca_bth *)pkt->hdr, opcode, 0, shca_qp_pkey(qp),
+		     len, qp->dest_qpn, rd->psn, false);
 	if (op->flags & SHCA_OPF_AETH) {
 		aeth = (struct shca_aeth *)(pkt->hdr + sizeof(struct shca_bth));
 		aeth->word = shca_aeth_word(SHCA_AETH_ACK |

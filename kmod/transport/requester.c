@@ -104,7 +104,7 @@ static int add_data(struct shca_qp *qp, struct shca_swqe *s)
 		memcpy(pos, &w->imm, sizeof(w->imm));
 	shca_put_bth((struct shca_bth *)pkt->hdr, opcode,
 		     last && (w->flags & IB_SEND_SOLICITED) ? SHCA_BTH_SE : 0,
-		     len, qp->dest_qpn, sq->psn, ack);
+		     shca_qp_pkey(qp), len, qp->dest_qpn, sq->psn, ack);
 	pkt->pad = shca_pad(len);
 	pkt->copy = shca_psn_diff(sq->psn, sq->max_psn) < 0;
 
@@ -144,8 +144,8 @@ static void add_read(struct shca_qp *qp, struct shca_swqe *s)
 	const struct shca_opcode *op = &shca_opcodes[SHCA_OP_READ_REQUEST];
 	struct shca_tx_pkt *pkt = shca_burst_pkt(sq->burst, op->hdr_len);
 
-	shca_put_bth((struct shca_bth *)pkt->hdr, SHCA_OP_READ_REQUEST, 0, 0,
-		     qp->dest_qpn, sq->psn, true);
+	shca_put_bth((struct shca_bth *)pkt->hdr, SHCA_OP_READ_REQUEST, 0,
+		     shca_qp_pkey(qp), 0, qp->dest_qpn, sq->psn, true);
 	put_reth((struct shca_reth *)(pkt->hdr + sizeof(struct shca_bth)),
 		 w->rdma.remote_addr + offset, w->rdma.rkey, len);
 	pkt->copy = true;

@@ -27,8 +27,8 @@ static void send_aeth(struct shca_qp *qp, u8 syndrome, u32 psn)
 
 	trace_ack_send(qp->dev, qp->qpn, psn, syndrome, rq->msn);
 	pkt = shca_burst_pkt(rq->burst, shca_opcodes[SHCA_OP_ACK].hdr_len);
-	shca_put_bth((struct shca_bth *)pkt->hdr, SHCA_OP_ACK, 0, 0,
-		     qp->dest_qpn, psn, false);
+	shca_put_bth((struct shca_bth *)pkt->hdr, SHCA_OP_ACK, 0,
+		     shca_qp_pkey(qp), 0, qp->dest_qpn, psn, false);
 	aeth = (struct shca_aeth *)(pkt->hdr + sizeof(struct shca_bth));
 	aeth->word = shca_aeth_word(syndrome, rq->msn);
 	pkt->copy = true;

@@ -30,6 +30,24 @@
 /* Longest name of a counter, in bytes, without the NUL. */
 #define SOFTHCA_STAT_NAME_MAX 63
 
+/* Largest number of a port. */
+#define SOFTHCA_PORT_MAX 254
+
+/* Largest number of a switch's external ports. */
+#define SOFTHCA_SWITCH_PORTS_MAX 63
+
+/**
+ * enum softhca_link_state - State of a cable.
+ * @SOFTHCA_LINK_STATE_DOWN: One of its ports is disabled.
+ * @SOFTHCA_LINK_STATE_UP: Both ports want a link, and have it.
+ * @SOFTHCA_LINK_STATE_MAX: Largest value.
+ */
+enum softhca_link_state {
+	SOFTHCA_LINK_STATE_DOWN = 0,
+	SOFTHCA_LINK_STATE_UP = 1,
+	SOFTHCA_LINK_STATE_MAX = 1,
+};
+
 /**
  * enum softhca_link - What the device's port is attached to.
  * @SOFTHCA_LINK_ROCE: RoCEv2 (UDP port 4791) over a network interface.
@@ -181,20 +199,27 @@ enum softhca_error_reason {
  *	survives renaming.
  * @SOFTHCA_A_DEV_NAME: (string) Name of the device.
  * @SOFTHCA_A_DEV_NETDEV_IFINDEX: (u32) Index of the network interface, in the
- *	network namespace that netns-inode names.
+ *	network namespace that netns-inode names. Absent where there is none,
+ *	as the next one.
  * @SOFTHCA_A_DEV_NETDEV_NAME: (string) Name of the network interface. In a
  *	request it is looked up in the caller's network namespace.
  * @SOFTHCA_A_DEV_LINK: (u32) What the port is attached to. A request without it
  *	means roce.
  * @SOFTHCA_A_DEV_PORT_STATE: (u32) State of the port.
  * @SOFTHCA_A_DEV_ACTIVE_MTU: (u32) Largest payload of a packet, in bytes.
- * @SOFTHCA_A_DEV_NODE_GUID: (u64) GUID of the device, in host byte order.
+ * @SOFTHCA_A_DEV_NODE_GUID: (u64) GUID of the device, in host byte order. In a
+ *	request, for link ib, the GUID that device and port are to have; a
+ *	random one without it.
  * @SOFTHCA_A_DEV_NETNS_INODE: (u64) Inode of the network namespace that the
- *	network interface lives in.
+ *	network interface lives in. Absent without an interface.
  * @SOFTHCA_A_DEV_WINDOW: (u32) Packets that a queue pair may have in flight.
  * @SOFTHCA_A_DEV_BURST: (u32) Packets that are handed to the link at a time.
  * @SOFTHCA_A_DEV_PAD: (pad) Aligns 64-bit attributes on some machines. Ignore
  *	it.
+ * @SOFTHCA_A_DEV_LID: (u32) Local identifier of a native InfiniBand port, 0
+ *	until a subnet manager gives it one. Absent on RoCE.
+ * @SOFTHCA_A_DEV_SM_LID: (u32) LID of the subnet manager, 0 if none was there.
+ *	Absent on RoCE.
  * @SOFTHCA_A_DEV_MAX: Largest attribute.
  */
 enum softhca_dev_attr {
@@ -210,7 +235,9 @@ enum softhca_dev_attr {
 	SOFTHCA_A_DEV_WINDOW = 10,
 	SOFTHCA_A_DEV_BURST = 11,
 	SOFTHCA_A_DEV_PAD = 12,
-	SOFTHCA_A_DEV_MAX = 12,
+	SOFTHCA_A_DEV_LID = 13,
+	SOFTHCA_A_DEV_SM_LID = 14,
+	SOFTHCA_A_DEV_MAX = 14,
 };
 
 /**
@@ -331,9 +358,67 @@ enum softhca_stats_attr {
 };
 
 /**
+ * enum softhca_cable_attr - A cable between two native InfiniBand ports.
+ * @SOFTHCA_A_CABLE_NODE: (string) Name of the device or switch at one end.
+ * @SOFTHCA_A_CABLE_PORT: (u32) Number of its port.
+ * @SOFTHCA_A_CABLE_PEER_NODE: (string) Name of the device or switch at the
+ *	other end.
+ * @SOFTHCA_A_CABLE_PEER_PORT: (u32) Number of its port.
+ * @SOFTHCA_A_CABLE_LINK_STATE: (u32) Whether there is a link.
+ * @SOFTHCA_A_CABLE_MAX: Largest attribute.
+ */
+enum softhca_cable_attr {
+	SOFTHCA_A_CABLE_NODE = 1,
+	SOFTHCA_A_CABLE_PORT = 2,
+	SOFTHCA_A_CABLE_PEER_NODE = 3,
+	SOFTHCA_A_CABLE_PEER_PORT = 4,
+	SOFTHCA_A_CABLE_LINK_STATE = 5,
+	SOFTHCA_A_CABLE_MAX = 5,
+};
+
+/**
+ * enum softhca_switch_port_attr - A port of a switch.
+ * @SOFTHCA_A_SWITCH_PORT_NUMBER: (u32) Number of the port.
+ * @SOFTHCA_A_SWITCH_PORT_STATE: (u32) State of the port.
+ * @SOFTHCA_A_SWITCH_PORT_MTU: (u32) Largest payload that leaves by it, in
+ *	bytes.
+ * @SOFTHCA_A_SWITCH_PORT_MAX: Largest attribute.
+ */
+enum softhca_switch_port_attr {
+	SOFTHCA_A_SWITCH_PORT_NUMBER = 1,
+	SOFTHCA_A_SWITCH_PORT_STATE = 2,
+	SOFTHCA_A_SWITCH_PORT_MTU = 3,
+	SOFTHCA_A_SWITCH_PORT_MAX = 3,
+};
+
+/**
+ * enum softhca_switch_attr - A switch of native InfiniBand.
+ * @SOFTHCA_A_SWITCH_NAME: (string) Name of the switch.
+ * @SOFTHCA_A_SWITCH_PORTS: (u32) External ports.
+ * @SOFTHCA_A_SWITCH_GUID: (u64) GUID of the switch, in host byte order. In a
+ *	request, the one that it is to have; a random one without it.
+ * @SOFTHCA_A_SWITCH_LID: (u32) LID of the switch, 0 until a subnet manager
+ *	gives it one.
+ * @SOFTHCA_A_SWITCH_PORT: (nest) An external port, by number.
+ * @SOFTHCA_A_SWITCH_PAD: (pad) Aligns 64-bit attributes on some machines.
+ *	Ignore it.
+ * @SOFTHCA_A_SWITCH_MAX: Largest attribute.
+ */
+enum softhca_switch_attr {
+	SOFTHCA_A_SWITCH_NAME = 1,
+	SOFTHCA_A_SWITCH_PORTS = 2,
+	SOFTHCA_A_SWITCH_GUID = 3,
+	SOFTHCA_A_SWITCH_LID = 4,
+	SOFTHCA_A_SWITCH_PORT = 5,
+	SOFTHCA_A_SWITCH_PAD = 6,
+	SOFTHCA_A_SWITCH_MAX = 6,
+};
+
+/**
  * enum softhca_cmd - Operations and notifications.
  * @SOFTHCA_CMD_DEV_GET: Show a device, or all devices.
- * @SOFTHCA_CMD_DEV_NEW: Create a device over a network interface.
+ * @SOFTHCA_CMD_DEV_NEW: Create a device, over a network interface (link roce)
+ *	or with a native InfiniBand port (link ib, without netdev-name).
  * @SOFTHCA_CMD_DEV_DEL: Delete a device. Its queue pairs go to the error state
  *	first.
  * @SOFTHCA_CMD_DEV_SET: Change settings of a device. What the request leaves
@@ -345,6 +430,12 @@ enum softhca_stats_attr {
  * @SOFTHCA_CMD_DEV_SET_NTF: A device's settings, name or port state changed.
  * @SOFTHCA_CMD_DEV_DEL_NTF: A device was deleted. The message is its last
  *	state.
+ * @SOFTHCA_CMD_CABLE_GET: Show all cables, or those of one node.
+ * @SOFTHCA_CMD_CABLE_NEW: Join two native InfiniBand ports.
+ * @SOFTHCA_CMD_CABLE_DEL: Pull the cable of a port.
+ * @SOFTHCA_CMD_SWITCH_GET: Show a switch, or all switches.
+ * @SOFTHCA_CMD_SWITCH_NEW: Create a switch.
+ * @SOFTHCA_CMD_SWITCH_DEL: Delete a switch. Its cables are pulled first.
  * @SOFTHCA_CMD_MAX: Largest operation.
  */
 enum softhca_cmd {
@@ -357,7 +448,13 @@ enum softhca_cmd {
 	SOFTHCA_CMD_DEV_NEW_NTF = 7,
 	SOFTHCA_CMD_DEV_SET_NTF = 8,
 	SOFTHCA_CMD_DEV_DEL_NTF = 9,
-	SOFTHCA_CMD_MAX = 9,
+	SOFTHCA_CMD_CABLE_GET = 10,
+	SOFTHCA_CMD_CABLE_NEW = 11,
+	SOFTHCA_CMD_CABLE_DEL = 12,
+	SOFTHCA_CMD_SWITCH_GET = 13,
+	SOFTHCA_CMD_SWITCH_NEW = 14,
+	SOFTHCA_CMD_SWITCH_DEL = 15,
+	SOFTHCA_CMD_MAX = 15,
 };
 
 /* Every change, seen only by namespaces that may use the device. */

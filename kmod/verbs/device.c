@@ -15,6 +15,7 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
@@ -32,6 +33,8 @@ static LIST_HEAD(devices);	/* by index, ascending */
 
 static BLOCKING_NOTIFIER_HEAD(listeners);
 static struct device *parent;
+/* Of the locks of all dev->ahs, which are taken with interrupts off */
+static struct lock_class_key ahs_key;
 static const struct shca_device_part *part;
 
 /*
@@ -94,12 +97,22 @@ static void tell(struct shca_dev *dev, enum shca_device_change change)
 	blocking_notifier_call_chain(&listeners, change, dev);
 }
 
-static int check_name(const char *name, struct netlink_ext_ack *extack)
+/**
+ * shca_check_name - may a node be called so?
+ * @what: "device" or "switch"
+ * @name: the name
+ * @extack: why not; or NULL
+ *
+ * Context: any.
+ * Return: 0, -EINVAL or -ENAMETOOLONG.
+ */
+int shca_check_name(const char *what, const char *name,
+		    struct netlink_ext_ack *extack)
 {
 	const char *c;
 
 	if (!*name) {
-		shca_extack(extack, "a device needs a name");
+		shca_extack(extack, "a %s needs a name", what);
 		return -EINVAL;
 	}
 	if (strlen(name) >= IB_DEVICE_NAME_MAX) {
@@ -115,7 +128,7 @@ static int check_name(const char *name, struct netlink_ext_ack *extack)
 		}
 	}
 	if (!strcmp(name, ".") || !strcmp(name, "..")) {
-		shca_extack(extack, "%s cannot be a device's name", name);
+		shca_extack(extack, "%s cannot be a %s's name", name, what);
 		return -EINVAL;
 	}
 	return 0;
@@ -191,8 +204,12 @@ static struct shca_dev *get_by_netdev(struct net_device *ndev)
 	return ib ? to_shca(ib) : NULL;
 }
 
-static struct shca_dev *device_alloc(struct net_device *ndev)
+/* A device that is not registered; over @ndev, or with a native port. */
+static struct shca_dev *device_alloc(const struct shca_link_ops *link,
+				     struct net_device *ndev, __be64 guid,
+				     const char *desc)
 {
+	bool ib = link == &shca_ib_ops;
 	struct shca_dev *dev = ib_alloc_device(shca_dev, ib);
 
 	if (!dev)
@@ -200,29 +217,34 @@ static struct shca_dev *device_alloc(struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->list);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	lockdep_set_class(&dev->ahs.xa_lock, &ahs_key);
+	spin_lock_init(&dev->node_lock);
+	spin_lock_init(&dev->mcast_lock);
+	hash_init(dev->mcast);
 	dev->window = SOFTHCA_WINDOW_DEFAULT;
 	dev->burst = SOFTHCA_BURST_DEFAULT;
 	dev->ndev = ndev;
-	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	if (ndev)
+		netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 
 	dev->ib.node_type = RDMA_NODE_IB_CA;
 	dev->ib.phys_port_cnt = 1;
 	dev->ib.num_comp_vectors = SHCA_COMP_VECTORS;
 	dev->ib.dev.parent = parent;
 	dev->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
-	addrconf_addr_eui48((u8 *)&dev->ib.node_guid, ndev->dev_addr);
-	strscpy(dev->ib.node_desc, "softhca", sizeof(dev->ib.node_desc));
+	dev->ib.node_guid = guid;
+	strscpy(dev->ib.node_desc, desc, sizeof(dev->ib.node_desc));
 	ib_set_device_ops(&dev->ib, &shca_device_ops);
+	ib_set_device_ops(&dev->ib, ib ? &shca_ib_device_ops :
+					 &shca_roce_device_ops);
 
 	dev->stats = alloc_percpu(struct shca_stats);
-	if (!dev->stats)
+	if (!dev->stats || part->attach(dev, ib))
 		goto dealloc;
-	if (part) {
-		if (part->attach(dev))
-			goto dealloc;
-		dev->attached = true;
-		ib_set_device_ops(&dev->ib, part->ops);
-	}
+	dev->attached = true;
+	ib_set_device_ops(&dev->ib, part->ops);
+	if (ib)
+		ib_set_device_ops(&dev->ib, part->ib_ops);
 	return dev;
 
 dealloc:
@@ -258,12 +280,13 @@ void shca_device_dealloc(struct ib_device *ib)
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
 	free_percpu(dev->stats);
-	netdev_put(dev->ndev, &dev->ndev_tracker);
+	if (dev->ndev)
+		netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
-static int open_link(struct shca_dev *dev, struct netlink_ext_ack *extack)
+static int open_link(struct shca_dev *dev, const struct shca_link_ops *link,
+		     struct netlink_ext_ack *extack)
 {
-	const struct shca_link_ops *link = &shca_roce_ops;
 	const char *why = NULL;
 	int ret;
 
@@ -325,6 +348,7 @@ static int add(const char *name, struct net_device *ndev,
 {
 	struct shca_dev *dev = get_by_netdev(ndev);
 	bool changed, gone;
+	__be64 guid;
 	int ret;
 
 	lockdep_assert_held(&add_mutex);
@@ -334,12 +358,13 @@ static int add(const char *name, struct net_device *ndev,
 		ib_device_put(&dev->ib);
 		return -EBUSY;
 	}
-	dev = device_alloc(ndev);
+	addrconf_addr_eui48((u8 *)&guid, ndev->dev_addr);
+	dev = device_alloc(&shca_roce_ops, ndev, guid, "softhca");
 	if (!dev) {
 		shca_extack(extack, "there is not enough memory for a device");
 		return -ENOMEM;
 	}
-	ret = open_link(dev, extack);
+	ret = open_link(dev, &shca_roce_ops, extack);
 	if (ret)
 		goto dealloc;
 	ret = ib_device_set_netdev(&dev->ib, ndev, 1);
@@ -392,7 +417,7 @@ dealloc:
 int shca_device_add(const char *name, struct net_device *ndev,
 		    struct netlink_ext_ack *extack)
 {
-	int ret = check_name(name, extack);
+	int ret = shca_check_name("device", name, extack);
 
 	if (ret)
 		return ret;
@@ -410,6 +435,91 @@ int shca_device_add(const char *name, struct net_device *ndev,
 		adding.ndev = NULL;
 		rtnl_unlock();
 	}
+	mutex_unlock(&add_mutex);
+	return ret;
+}
+
+/* One that no other device has: SMs and IPoIB take it for the port's name. */
+static bool guid_taken(__be64 guid, struct netlink_ext_ack *extack)
+{
+	struct shca_dev *dev;
+	bool taken = false;
+
+	mutex_lock(&list_mutex);
+	list_for_each_entry(dev, &devices, list) {
+		if (!dev->node || dev->node->guid != guid)
+			continue;
+		shca_extack(extack, "the GUID is that of %s already",
+			    dev->ib.name);
+		taken = true;
+		break;
+	}
+	mutex_unlock(&list_mutex);
+	return taken;
+}
+
+/**
+ * shca_random_guid - a GUID for a node that was given none
+ *
+ * Context: any.
+ * Return: one of those that anybody may use (the local bit of an EUI-64), in
+ * host order: 02 "SHC", and 32 random bits.
+ */
+u64 shca_random_guid(void)
+{
+	return 0x0253484300000000ull | get_random_u32();
+}
+
+static int add_ib(const char *name, __be64 guid, struct netlink_ext_ack *extack)
+{
+	struct shca_dev *dev;
+	int ret;
+
+	lockdep_assert_held(&add_mutex);
+	if (guid_taken(guid, extack))
+		return -EADDRINUSE;
+	/* A subnet has many nodes, and its tools tell them by description. */
+	dev = device_alloc(&shca_ib_ops, NULL, guid, name);
+	if (!dev) {
+		shca_extack(extack, "there is not enough memory for a device");
+		return -ENOMEM;
+	}
+	ret = open_link(dev, &shca_ib_ops, extack);
+	if (ret)
+		goto dealloc;
+	get_device(&dev->ib.dev);
+	ret = register_device(dev, name, extack);
+	if (!ret)
+		announce(dev);
+	put_device(&dev->ib.dev);
+	if (!ret)
+		return 0;
+
+dealloc:
+	ib_dealloc_device(&dev->ib);
+	return ret;
+}
+
+/**
+ * shca_device_add_ib - add a device with a native InfiniBand port
+ * @name: its name
+ * @guid: of node and port, in host order; 0: a random one of our own
+ * @extack: why not; or NULL
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno.
+ */
+int shca_device_add_ib(const char *name, u64 guid,
+		       struct netlink_ext_ack *extack)
+{
+	int ret = shca_check_name("device", name, extack);
+
+	if (ret)
+		return ret;
+	if (!guid)
+		guid = shca_random_guid();
+	mutex_lock(&add_mutex);
+	ret = add_ib(name, cpu_to_be64(guid), extack);
 	mutex_unlock(&add_mutex);
 	return ret;
 }
@@ -542,8 +652,15 @@ void shca_device_put(struct shca_dev *dev)
 	ib_device_put(&dev->ib);
 }
 
-/* Whoever was not told of the device yet is not told of its changes. */
-static void tell_changed(struct shca_dev *dev)
+/**
+ * shca_device_changed - tell listeners that a device is not what it was
+ * @dev: the device
+ *
+ * Whoever was not told of the device yet is not told of its changes.
+ *
+ * Context: process, may sleep.
+ */
+void shca_device_changed(struct shca_dev *dev)
 {
 	bool announced;
 
@@ -585,7 +702,7 @@ void shca_device_netdev_changed(struct net_device *ndev)
 	if (state_changed)
 		port_event(dev);
 	if (changed)
-		tell_changed(dev);
+		shca_device_changed(dev);
 	ib_device_put(&dev->ib);
 }
 
@@ -598,7 +715,7 @@ void shca_device_netdev_changed(struct net_device *ndev)
 void shca_device_renamed(struct ib_device *ib)
 {
 	if (ib->ops.driver_id == (enum rdma_driver_id)SHCA_DRIVER_ID)
-		tell_changed(to_shca(ib));
+		shca_device_changed(to_shca(ib));
 }
 
 /**

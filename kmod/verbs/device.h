@@ -32,13 +32,15 @@ enum shca_device_change {
 /**
  * struct shca_device_part - what a later folder adds to every device
  * @ops: its verbs, merged into those of verbs/
- * @attach: called before the device is registered
+ * @ib_ops: more of them, for native InfiniBand
+ * @attach: called before the device is registered; its link is known
  * @detach: the mirror, when nothing of the device is left; not called if
  *	@attach failed or was not reached
  */
 struct shca_device_part {
 	const struct ib_device_ops *ops;
-	int (*attach)(struct shca_dev *dev);
+	const struct ib_device_ops *ib_ops;
+	int (*attach)(struct shca_dev *dev, bool ib);
 	void (*detach)(struct shca_dev *dev);
 };
 
@@ -47,6 +49,11 @@ void shca_device_set_part(const struct shca_device_part *part);
 
 int shca_device_add(const char *name, struct net_device *ndev,
 		    struct netlink_ext_ack *extack);
+int shca_check_name(const char *what, const char *name,
+		    struct netlink_ext_ack *extack);
+u64 shca_random_guid(void);
+int shca_device_add_ib(const char *name, u64 guid,
+		       struct netlink_ext_ack *extack);
 int shca_device_del(const char *name, struct netlink_ext_ack *extack);
 int shca_device_set_window(struct shca_dev *dev, u32 window,
 			   struct netlink_ext_ack *extack);
@@ -63,9 +70,11 @@ void shca_device_notify_unregister(struct notifier_block *nb);
 void shca_device_netdev_changed(struct net_device *ndev);
 void shca_device_netdev_gone(struct net_device *ndev);
 void shca_device_renamed(struct ib_device *ib);
+void shca_device_changed(struct shca_dev *dev);
 
 /* port.c: what the port says, without ib_core's help and in any context */
 enum ib_port_state shca_port_state(const struct shca_dev *dev);
 enum ib_mtu shca_port_mtu(const struct shca_dev *dev);
+enum ib_mtu shca_port_max_mtu(const struct shca_dev *dev);
 
 #endif /* _SHCA_VERBS_DEVICE_H */

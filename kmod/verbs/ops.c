@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The table of verbs.  It is constant; an op that is missing is unsupported. */
+/*
+ * The table of verbs.  It is constant; an op that is missing is unsupported.
+ * Each link adds its own (roce_port.c, ib_port.c), and fabric/ the agents.
+ */
 #include <linux/module.h>
 
 #include "../compat/ops.h"
@@ -32,10 +35,6 @@ const struct ib_device_ops shca_device_ops = {
 	.dealloc_driver		= shca_device_dealloc,
 
 	.query_device		= shca_query_device,
-	.query_port		= shca_query_port,
-	.query_pkey		= shca_query_pkey,
-	.get_port_immutable	= shca_get_port_immutable,
-	.get_link_layer		= shca_get_link_layer,
 	.get_dev_fw_str		= shca_get_dev_fw_str,
 	.alloc_hw_port_stats	= shca_alloc_hw_port_stats,
 	.get_hw_stats		= shca_get_hw_stats,

@@ -80,15 +80,16 @@ extern const struct ib_device_ops shca_device_ops;
 /* device.c */
 void shca_device_dealloc(struct ib_device *ib);
 
-/* port.c */
+/* roce_port.c */
+extern const struct ib_device_ops shca_roce_device_ops;
 bool shca_port_refresh(struct shca_dev *dev, bool *state_changed);
+
+/* ib_port.c */
+extern const struct ib_device_ops shca_ib_device_ops;
+
+/* port.c */
 int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		      struct ib_udata *udata);
-int shca_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr);
-int shca_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey);
-int shca_get_port_immutable(struct ib_device *ib, u32 port,
-			    struct ib_port_immutable *im);
-enum rdma_link_layer shca_get_link_layer(struct ib_device *ib, u32 port);
 void shca_get_dev_fw_str(struct ib_device *ib, char *str);
 struct rdma_hw_stats *shca_alloc_hw_port_stats(struct ib_device *ib, u32 port);
 int shca_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,

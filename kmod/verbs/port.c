@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a device and its port say about themselves.
- *
- * State, MTU and speed follow the netdev: shca_port_refresh() takes them over
- * under RTNL, everybody else reads them without a lock, so that a query may
- * come from any context.
+ * What a device and its port say about themselves.  What depends on the link
+ * is in roce_port.c and ib_port.c.
  */
-#include <linux/ethtool.h>
-#include <linux/rtnetlink.h>
-#include <rdma/ib_addr.h>
-#include <rdma/ib_mad.h>
+#include <rdma/ib_verbs.h>
 
 #include "device.h"
 #include "ops.h"
@@ -30,82 +24,6 @@ static const struct rdma_stat_desc stat_descs[SHCA_STAT_COUNT] = {
 	SHCA_STATS(x)
 #undef x
 };
-
-/* IBA's codes of link speed and width, for at most this many Mbit/s */
-static const struct {
-	u32 mbps;
-	u16 speed;
-	u8 width;
-} rates[] = {
-	{   2500, IB_SPEED_SDR,	  IB_WIDTH_1X },
-	{  10000, IB_SPEED_SDR,	  IB_WIDTH_4X },
-	{  25000, IB_SPEED_EDR,	  IB_WIDTH_1X },
-	{  40000, IB_SPEED_QDR,	  IB_WIDTH_4X },
-	{  50000, IB_SPEED_HDR,	  IB_WIDTH_1X },
-	{ 100000, IB_SPEED_EDR,	  IB_WIDTH_4X },
-	{ 200000, IB_SPEED_HDR,	  IB_WIDTH_4X },
-	{ ~0,	  IB_SPEED_NDR,	  IB_WIDTH_4X },
-};
-
-/* What a netdev that names no speed (most virtual ones) is taken for */
-#define SHCA_SPEED_DEFAULT	SPEED_10000
-
-static u32 netdev_speed(struct net_device *ndev)
-{
-	struct ethtool_link_ksettings ks;
-
-	if (__ethtool_get_link_ksettings(ndev, &ks) ||
-	    ks.base.speed == (u32)SPEED_UNKNOWN)
-		return 0;
-	return ks.base.speed;
-}
-
-/**
- * shca_port_refresh - take over what the netdev says
- * @dev: the device
- * @state_changed: set to whether the port went up or down
- *
- * Context: process, under RTNL.
- * Return: true if state or MTU changed.
- */
-bool shca_port_refresh(struct shca_dev *dev, bool *state_changed)
-{
-	struct net_device *ndev = dev->ndev;
-	bool active = netif_running(ndev) && netif_carrier_ok(ndev);
-	u32 mtu = iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
-	bool mtu_changed = mtu != dev->mtu;
-
-	ASSERT_RTNL();
-	*state_changed = active != dev->port_active;
-	WRITE_ONCE(dev->port_active, active);
-	WRITE_ONCE(dev->mtu, mtu);
-	WRITE_ONCE(dev->speed, netdev_speed(ndev));
-	return *state_changed || mtu_changed;
-}
-
-/**
- * shca_port_state - state of the port
- * @dev: the device
- *
- * Context: any.
- * Return: IB_PORT_ACTIVE or IB_PORT_DOWN.
- */
-enum ib_port_state shca_port_state(const struct shca_dev *dev)
-{
-	return READ_ONCE(dev->port_active) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
-}
-
-/**
- * shca_port_mtu - bytes of payload that a packet carries at the most
- * @dev: the device
- *
- * Context: any.
- * Return: their code.
- */
-enum ib_mtu shca_port_mtu(const struct shca_dev *dev)
-{
-	return READ_ONCE(dev->mtu);
-}
 
 /**
  * shca_query_device - ib_device_ops.query_device
@@ -149,92 +67,57 @@ int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->max_res_rd_atom = SHCA_MAX_QP * SHCA_MAX_RD_ATOMIC;
 	attr->atomic_cap = IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
-	attr->max_pkeys = SHCA_PKEY_TBL_LEN;
+	attr->max_pkeys = shca_dev_pkeys(to_shca(ib));
+	if (to_shca(ib)->node) {
+		attr->max_mcast_grp = SHCA_MAX_MCAST_GRP;
+		attr->max_mcast_qp_attach = SHCA_MAX_QP;
+		attr->max_total_mcast_qp_attach = SHCA_MAX_MCAST_ATTACH;
+	}
 	attr->local_ca_ack_delay = 15;	/* 4.096 us << 15 = 134 ms */
 	return 0;
 }
 
 /**
- * shca_query_port - ib_device_ops.query_port
- * @ib: the device
- * @port: 1
- * @attr: filled in; zeroed by ib_core
+ * shca_port_state - state of the port
+ * @dev: the device
  *
  * Context: any.
- * Return: 0.
+ * Return: the state; on RoCE IB_PORT_ACTIVE or IB_PORT_DOWN.
  */
-int shca_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *attr)
+enum ib_port_state shca_port_state(const struct shca_dev *dev)
 {
-	struct shca_dev *dev = to_shca(ib);
-	u32 mbps = READ_ONCE(dev->speed) ?: SHCA_SPEED_DEFAULT;
-	int i = 0;
-
-	attr->state = shca_port_state(dev);
-	attr->phys_state = attr->state == IB_PORT_ACTIVE ?
-		IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_DISABLED;
-	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = shca_port_mtu(dev);
-	attr->gid_tbl_len = SHCA_GID_TBL_LEN;
-	attr->pkey_tbl_len = SHCA_PKEY_TBL_LEN;
-	attr->ip_gids = true;
-	attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = SHCA_MAX_MSG;
-	attr->max_vl_num = 1;
-	while (mbps > rates[i].mbps)
-		i++;
-	attr->active_speed = rates[i].speed;
-	attr->active_width = rates[i].width;
-	return 0;
+	if (dev->node)
+		return shca_pi_state(&shca_node_port(dev)->info);
+	return READ_ONCE(dev->port_active) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 }
 
 /**
- * shca_query_pkey - ib_device_ops.query_pkey
- * @ib: the device
- * @port: 1
- * @index: 0
- * @pkey: set to the default one, with full membership
+ * shca_port_mtu - bytes of payload that a packet carries at the most
+ * @dev: the device
  *
  * Context: any.
- * Return: 0 or -EINVAL.
+ * Return: their code.
  */
-int shca_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
+enum ib_mtu shca_port_mtu(const struct shca_dev *dev)
 {
-	if (index >= SHCA_PKEY_TBL_LEN)
-		return -EINVAL;
-	*pkey = IB_DEFAULT_PKEY_FULL;
-	return 0;
+	if (dev->node)
+		return shca_pi_mtu(&shca_node_port(dev)->info);
+	return READ_ONCE(dev->mtu);
 }
 
 /**
- * shca_get_port_immutable - ib_device_ops.get_port_immutable
- * @ib: the device
- * @port: 1
- * @im: what never changes
+ * shca_port_max_mtu - what shca_port_mtu() may become
+ * @dev: the device
  *
- * Context: process.
- * Return: 0.
- */
-int shca_get_port_immutable(struct ib_device *ib, u32 port,
-			    struct ib_port_immutable *im)
-{
-	im->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
-	im->max_mad_size = IB_MGMT_MAD_SIZE;
-	im->gid_tbl_len = SHCA_GID_TBL_LEN;
-	im->pkey_tbl_len = SHCA_PKEY_TBL_LEN;
-	return 0;
-}
-
-/**
- * shca_get_link_layer - ib_device_ops.get_link_layer
- * @ib: the device
- * @port: 1
+ * A datagram QP may send that much, for on a native port the subnet manager
+ * may change the MTU while there are QPs; the link refuses what is too large.
  *
  * Context: any.
- * Return: that of RoCE.
+ * Return: the code.
  */
-enum rdma_link_layer shca_get_link_layer(struct ib_device *ib, u32 port)
+enum ib_mtu shca_port_max_mtu(const struct shca_dev *dev)
 {
-	return IB_LINK_LAYER_ETHERNET;
+	return dev->node ? IB_MTU_4096 : shca_port_mtu(dev);
 }
 
 /**

@@ -32,7 +32,8 @@ struct qp_layout {
 	size_t size;
 };
 
-static int check_init(const struct ib_qp_init_attr *attr, bool user)
+static int check_init(const struct shca_dev *dev,
+		      const struct ib_qp_init_attr *attr, bool user)
 {
 	const struct ib_qp_cap *cap = &attr->cap;
 
@@ -40,6 +41,10 @@ static int check_init(const struct ib_qp_init_attr *attr, bool user)
 	case IB_QPT_RC:
 	case IB_QPT_UD:
 		break;
+	case IB_QPT_SMI:
+		if (!dev->node)
+			return -EOPNOTSUPP;
+		fallthrough;
 	case IB_QPT_GSI:
 		if (user)
 			return -EPERM;
@@ -180,7 +185,7 @@ int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	struct shca_qp *qp;
 	int ret;
 
-	ret = check_init(attr, udata);
+	ret = check_init(dev, attr, udata);
 	if (ret)
 		return ret;
 	if (udata &&
@@ -197,7 +202,7 @@ int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 	qp->ib = ibqp;
 	qp->pd = to_shca_pd(ibqp->pd);
 	qp->user = udata;
-	qp->mtu = ib_mtu_enum_to_int(shca_port_mtu(dev));
+	qp->mtu = ib_mtu_enum_to_int(shca_port_max_mtu(dev));
 	qp->sq.cq = to_shca_cq(attr->send_cq);
 	qp->sq.sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->rq.cq = to_shca_cq(attr->recv_cq);

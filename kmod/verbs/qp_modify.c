@@ -36,11 +36,11 @@ static int check_values(struct shca_qp *qp, const struct ib_qp_attr *attr,
 {
 	if ((mask & IB_QP_PORT) && attr->port_num != 1)
 		return -EINVAL;
-	if ((mask & IB_QP_PKEY_INDEX) && attr->pkey_index >= SHCA_PKEY_TBL_LEN)
+	if ((mask & IB_QP_PKEY_INDEX) && attr->pkey_index >= shca_dev_pkeys(qp->dev))
 		return -EINVAL;
 	if ((mask & IB_QP_PATH_MTU) &&
 	    (attr->path_mtu < IB_MTU_256 ||
-	     attr->path_mtu > shca_port_mtu(qp->dev)))
+	     attr->path_mtu > shca_port_max_mtu(qp->dev)))
 		return -EINVAL;
 	if ((mask & IB_QP_DEST_QPN) && attr->dest_qp_num > 0xffffff)
 		return -EINVAL;
@@ -142,12 +142,14 @@ static void apply(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 		qp->access = attr->qp_access_flags & SHCA_REMOTE_ACCESS;
 	if (mask & IB_QP_QKEY)
 		qp->qkey = attr->qkey;
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->pkey_index = attr->pkey_index;
 	if (mask & IB_QP_DEST_QPN)
 		qp->dest_qpn = attr->dest_qp_num;
 	if (mask & IB_QP_PATH_MTU)
 		qp->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	else if (next == IB_QPS_RTR && !shca_qp_connected(qp))
-		qp->mtu = ib_mtu_enum_to_int(shca_port_mtu(qp->dev));
+		qp->mtu = ib_mtu_enum_to_int(shca_port_max_mtu(qp->dev));
 	if (mask & IB_QP_AV) {
 		qp->av = *av;
 		shca_flow_set(&sq->flow, av);

@@ -4,6 +4,8 @@ package genl
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/mdlayher/netlink"
 	"github.com/softhca/softhca/pkg/genl/internal/proto"
@@ -19,7 +21,7 @@ type Device struct {
 	Index uint32 `json:"index"`
 	// Link is what the port is attached to.
 	Link Link `json:"link" out:"list"`
-	// Netdev is the network interface.
+	// Netdev is the network interface, "" if Link is LinkIB.
 	Netdev string `json:"netdev" out:"list"`
 	// NetdevIndex is its index in the namespace NetnsInode.
 	NetdevIndex uint32 `json:"netdev_ifindex"`
@@ -33,10 +35,27 @@ type Device struct {
 	Window uint32 `json:"window"`
 	// Burst is how many packets are handed to the link at a time.
 	Burst uint32 `json:"burst"`
+	// LID is that of a native InfiniBand port, 0 until a subnet manager gives
+	// it one. Nil on RoCE.
+	LID *uint32 `json:"lid,omitempty" out:"list"`
+	// SMLID is the LID of the subnet manager, 0 if none was there. Nil on RoCE.
+	SMLID *uint32 `json:"sm_lid,omitempty"`
 }
 
 // A GUID identifies a device or a port.
 type GUID uint64
+
+// ParseGUID reads a GUID: 16 hexadecimal digits, as String writes them, or with
+// 0x in front of them.
+func ParseGUID(s string) (GUID, error) {
+	n, err := strconv.ParseUint(strings.ReplaceAll(strings.TrimPrefix(s, "0x"), ":", ""), 16, 64)
+	if err != nil || n == 0 {
+		return 0, fmt.Errorf("%q is no GUID; one looks like %v or 0x%x", s, exampleGUID, uint64(exampleGUID))
+	}
+	return GUID(n), nil
+}
+
+const exampleGUID GUID = 0x0253484300000001
 
 // String writes g as the tools of the RDMA subsystem do.
 func (g GUID) String() string {
@@ -49,10 +68,13 @@ func (g GUID) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 // A DeviceConfig describes a device to create.
 type DeviceConfig struct {
 	Name string
-	// Netdev is a network interface of the caller's network namespace.
+	// Netdev is a network interface of the caller's network namespace, for
+	// LinkRoCE.
 	Netdev string
 	// Link is LinkRoCE by default.
 	Link Link
+	// GUID is that of device and port, for LinkIB; 0 lets the kernel choose.
+	GUID GUID
 }
 
 // Settings are what can be changed of a device. A nil field stays as it is.
@@ -82,8 +104,13 @@ func (c *Client) AddDevice(cfg DeviceConfig) error {
 		op: "add device", object: cfg.Name, cmd: proto.CmdDevNew, flags: flagsSet,
 		encode: func(ae *netlink.AttributeEncoder) {
 			ae.String(proto.DevName, cfg.Name)
-			ae.String(proto.DevNetdevName, cfg.Netdev)
+			if cfg.Link == LinkRoCE {
+				ae.String(proto.DevNetdevName, cfg.Netdev)
+			}
 			ae.Uint32(proto.DevLink, uint32(cfg.Link))
+			if cfg.GUID != 0 {
+				ae.Uint64(proto.DevNodeGUID, uint64(cfg.GUID))
+			}
 		},
 	})
 	return err
@@ -141,5 +168,11 @@ func decodeDevice(ad *netlink.AttributeDecoder, d *Device) {
 		d.Window = ad.Uint32()
 	case proto.DevBurst:
 		d.Burst = ad.Uint32()
+	case proto.DevLID:
+		v := ad.Uint32()
+		d.LID = &v
+	case proto.DevSMLID:
+		v := ad.Uint32()
+		d.SMLID = &v
 	}
 }

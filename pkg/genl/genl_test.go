@@ -104,7 +104,9 @@ func TestRefusals(t *testing.T) {
 		{"bad name", add("a/b", "eth1", 0), nil, "name", "add device a/b: the name may consist of printable ASCII characters"},
 		{"long name", add(strings.Repeat("x", 64), "eth1", 0), nil, "name", "name must be at most 63 bytes"},
 		{"long interface", add("shca1", strings.Repeat("x", 16), 0), nil, "netdev-name", "netdev-name must be at most 15 bytes"},
-		{"link not offered", add("shca1", "eth1", genl.LinkIB), errors.ErrUnsupported, "link", "only link type roce is supported"},
+		{"cable into RoCE", func() error {
+			return c.AddCable(genl.Port{Node: "shca0", Number: 1}, genl.Port{Node: "shca0", Number: 1})
+		}, errors.ErrUnsupported, "node", "add cable shca0/1 to shca0/1: this device speaks RoCE"},
 		{"link unknown", add("shca1", "eth1", 9), nil, "link", "link must be one of roce, ib"},
 		{"no device", func() error { return c.DeleteDevice("shca9") }, os.ErrNotExist, "name", "delete device shca9: there is no softhca device of this name"},
 		{"show no device", func() error { _, err := c.Device("shca9"); return err }, os.ErrNotExist, "name", "show device shca9: there is no softhca device of this name"},

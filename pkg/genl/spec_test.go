@@ -40,7 +40,11 @@ func checkMessage(spec *nlgen.Spec, cmd uint8, data []byte) error {
 	if op.Do == nil || op.Do.Reply == nil {
 		return fmt.Errorf("%s has no reply", name)
 	}
-	if err := checkAttrs(spec, spec.Set(op.Set), op.Do.Reply.Attributes, data); err != nil {
+	mode := op.Do
+	if mode == nil {
+		mode = op.Dump
+	}
+	if err := checkAttrs(spec, spec.Set(op.Set), mode.Reply.Attributes, data); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

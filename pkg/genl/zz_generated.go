@@ -23,7 +23,58 @@ const (
 	CommMax = 15
 	// StatNameMax: Longest name of a counter, in bytes, without the NUL.
 	StatNameMax = 63
+	// PortMax: Largest number of a port.
+	PortMax = 254
+	// SwitchPortsMax: Largest number of a switch's external ports.
+	SwitchPortsMax = 63
 )
+
+// LinkState: State of a cable.
+type LinkState uint32
+
+// Values of LinkState.
+const (
+	// One of its ports is disabled.
+	LinkStateDown LinkState = 0
+	// Both ports want a link, and have it.
+	LinkStateUp LinkState = 1
+)
+
+var infosLinkState = []struct{ name, doc string }{
+	0: {"down", "One of its ports is disabled."},
+	1: {"up", "Both ports want a link, and have it."},
+}
+
+// String is the value's name in the protocol.
+func (v LinkState) String() string {
+	if int(v) < len(infosLinkState) {
+		return infosLinkState[v].name
+	}
+	return fmt.Sprintf("link-state-%d", uint32(v))
+}
+
+// Doc is a sentence about the value, or "" for one that this package does not
+// know.
+func (v LinkState) Doc() string {
+	if int(v) < len(infosLinkState) {
+		return infosLinkState[v].doc
+	}
+	return ""
+}
+
+// MarshalText makes encoding/json write the value's name.
+func (v LinkState) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText sets v to the value called text.
+func (v *LinkState) UnmarshalText(text []byte) error {
+	for i, info := range infosLinkState {
+		if info.name == string(text) {
+			*v = LinkState(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown link-state %q", text)
+}
 
 // Link: What the device's port is attached to.
 type Link uint32

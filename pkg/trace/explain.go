@@ -44,6 +44,7 @@ var dropWords = map[string]string{
 	"rx_drop_state":     "the queue pair is not in a state to receive: it is not yet in RTR, or in error",
 	"rx_drop_inbox":     "more packets wait for the queue pair than there is room for",
 	"rx_drop_no_rwqe":   "no receive request was posted for the datagram",
+	"rx_drop_vl15":      "it came as subnet management (VL 15) and is none, or is data for QP0",
 	"rx_drop_length":    "the receive request is too small for the datagram and the 40 bytes of the GRH before it",
 }
 

@@ -130,6 +130,18 @@ func (c *conn) Execute(m genetlink.Message, family uint16, flags netlink.HeaderF
 		replies, err = k.qpGet(r)
 	case proto.CmdStatsGet:
 		replies, err = k.statsGet(r)
+	case proto.CmdSwitchGet:
+		replies, err = k.switchGet(r)
+	case proto.CmdSwitchNew:
+		err = k.switchNew(r)
+	case proto.CmdSwitchDel:
+		err = k.switchDel(r)
+	case proto.CmdCableGet:
+		replies = k.cableGet(r)
+	case proto.CmdCableNew:
+		err = k.cableNew(r)
+	case proto.CmdCableDel:
+		err = k.cableDel(r)
 	}
 	if err != nil {
 		if op, ok := err.(*netlink.OpError); ok && r.dump {
@@ -154,6 +166,7 @@ type req struct {
 	dump   bool
 	str    map[uint16]string
 	u32    map[uint16]uint32
+	u64    map[uint16]uint64
 	offset map[uint16]int
 }
 
@@ -168,7 +181,7 @@ func (k *Kernel) parse(m genetlink.Message, flags netlink.HeaderFlags) (*req, er
 	}
 	r := &req{
 		attrs: op.Attrs, dump: flags&netlink.Dump == netlink.Dump,
-		str: make(map[uint16]string), u32: make(map[uint16]uint32), offset: make(map[uint16]int),
+		str: make(map[uint16]string), u32: make(map[uint16]uint32), u64: make(map[uint16]uint64), offset: make(map[uint16]int),
 	}
 	allowed := op.Do
 	if r.dump {
@@ -215,6 +228,11 @@ func (r *req) accept(typ uint16, value []byte) error {
 			return r.refuse(syscall.ERANGE, typ, "integer out of range")
 		}
 		r.u32[typ] = v
+	case "u64":
+		if len(value) != 8 {
+			return r.refuse(syscall.ERANGE, typ, "Attribute failed policy validation")
+		}
+		r.u64[typ] = binary.NativeEndian.Uint64(value)
 	default:
 		panic(fmt.Sprintf("genlfake: cannot accept a %s", a.Type))
 	}

@@ -25,15 +25,23 @@ func encodeDevice(d genl.Device) []byte {
 	return encode(func(ae *netlink.AttributeEncoder) {
 		ae.Uint32(proto.DevIndex, d.Index)
 		ae.String(proto.DevName, d.Name)
-		ae.Uint32(proto.DevNetdevIfindex, d.NetdevIndex)
-		ae.String(proto.DevNetdevName, d.Netdev)
+		if d.Netdev != "" {
+			ae.Uint32(proto.DevNetdevIfindex, d.NetdevIndex)
+			ae.String(proto.DevNetdevName, d.Netdev)
+			ae.Uint64(proto.DevNetnsInode, d.NetnsInode)
+		}
 		ae.Uint32(proto.DevLink, uint32(d.Link))
 		ae.Uint32(proto.DevPortState, uint32(d.PortState))
 		ae.Uint32(proto.DevActiveMTU, d.ActiveMTU)
 		ae.Uint64(proto.DevNodeGUID, uint64(d.NodeGUID))
-		ae.Uint64(proto.DevNetnsInode, d.NetnsInode)
 		ae.Uint32(proto.DevWindow, d.Window)
 		ae.Uint32(proto.DevBurst, d.Burst)
+		if d.LID != nil {
+			ae.Uint32(proto.DevLID, *d.LID)
+		}
+		if d.SMLID != nil {
+			ae.Uint32(proto.DevSMLID, *d.SMLID)
+		}
 	})
 }
 

@@ -22,6 +22,8 @@ type Kernel struct {
 	user     bool
 	netdevs  map[string]uint32
 	devices  map[string]*device
+	switches []*genl.Switch
+	cables   []genl.Cable
 	index    uint32
 	monitors map[*conn]bool
 }
@@ -146,18 +148,17 @@ func (k *Kernel) devNew(r *req) error {
 	if err != nil {
 		return err
 	}
-	netdev, err := r.needString(proto.DevNetdevName)
+	d := genl.Device{
+		Name: name, Index: k.index, Link: genl.Link(r.u32[proto.DevLink]),
+		Window: genl.WindowDefault, Burst: genl.BurstDefault,
+	}
+	if d.Link == genl.LinkIB {
+		err = k.devNewIB(r, &d)
+	} else {
+		err = k.devNewRoCE(r, &d)
+	}
 	if err != nil {
 		return err
-	}
-	link := genl.Link(r.u32[proto.DevLink])
-
-	if link != genl.LinkRoCE {
-		return r.refuse(syscall.EOPNOTSUPP, proto.DevLink, "only link type roce is supported")
-	}
-	ifindex, ok := k.netdevs[netdev]
-	if !ok {
-		return r.refuse(syscall.ENODEV, proto.DevNetdevName, "there is no network interface of this name in your network namespace")
 	}
 	bad := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '/' || r == '%' }
 	switch {
@@ -168,30 +169,55 @@ func (k *Kernel) devNew(r *req) error {
 	case name == "." || name == "..":
 		return r.refuse(syscall.EINVAL, proto.DevName, name+" cannot be a device's name")
 	}
-	for _, d := range k.devices {
-		if d.NetdevIndex == ifindex {
-			return r.refuse(syscall.EBUSY, proto.DevNetdevName, netdev+" is in use by the device "+d.Name+" already")
+	for _, other := range k.devices {
+		if d.Netdev != "" && d.Netdev == other.Netdev {
+			return r.refuse(syscall.EBUSY, proto.DevNetdevName, d.Netdev+" is in use by the device "+other.Name+" already")
 		}
+	}
+	if k.findSwitch(name) != nil {
+		return r.refuse(syscall.EEXIST, proto.DevName, "the name is taken: there is a switch of this name already")
 	}
 	if k.devices[name] != nil {
 		return r.refuse(syscall.EEXIST, proto.DevName, "the name is taken: there is an RDMA device "+name+" already")
 	}
 
-	d := &device{
-		Device: genl.Device{
-			Name: name, Index: k.index, Link: link, Netdev: netdev, NetdevIndex: ifindex,
-			NetnsInode: 4026531840, PortState: genl.PortStateActive, ActiveMTU: 1024,
-			NodeGUID: genl.GUID(0x020000fffe000000 | uint64(ifindex)),
-			Window:   genl.WindowDefault, Burst: genl.BurstDefault,
-		},
-		qps: make(map[uint32]genl.QP),
+	k.index++
+	k.devices[name] = &device{
+		Device: d,
+		qps:    make(map[uint32]genl.QP),
 		counters: []genl.Counter{
 			{Name: "tx_packets"}, {Name: "tx_bytes"}, {Name: "rx_packets"}, {Name: "rx_bytes"},
 		},
 	}
-	k.index++
-	k.devices[name] = d
-	k.notify(proto.CmdDevNewNtf, d)
+	k.notify(proto.CmdDevNewNtf, k.devices[name])
+	return nil
+}
+
+func (k *Kernel) devNewRoCE(r *req, d *genl.Device) error {
+	netdev, err := r.needString(proto.DevNetdevName)
+	if err != nil {
+		return err
+	}
+	ifindex, ok := k.netdevs[netdev]
+	if !ok {
+		return r.refuse(syscall.ENODEV, proto.DevNetdevName, "there is no network interface of this name in your network namespace")
+	}
+	d.Netdev, d.NetdevIndex, d.NetnsInode = netdev, ifindex, 4026531840
+	d.PortState, d.ActiveMTU = genl.PortStateActive, 1024
+	d.NodeGUID = genl.GUID(0x020000fffe000000 | uint64(ifindex))
+	return nil
+}
+
+func (k *Kernel) devNewIB(r *req, d *genl.Device) error {
+	if _, ok := r.str[proto.DevNetdevName]; ok {
+		return r.refuse(syscall.EINVAL, proto.DevNetdevName, "a device of link type ib has no network interface, but a port for a cable")
+	}
+	d.PortState, d.ActiveMTU = genl.PortStateDown, 4096
+	d.NodeGUID = genl.GUID(0x0253484300000000 | uint64(k.index+1))
+	if guid, ok := r.u64[proto.DevNodeGUID]; ok {
+		d.NodeGUID = genl.GUID(guid)
+	}
+	d.LID, d.SMLID = new(uint32), new(uint32)
 	return nil
 }
 
@@ -201,6 +227,7 @@ func (k *Kernel) devDel(r *req) error {
 		return err
 	}
 	delete(k.devices, d.Name)
+	k.pull(d.Name)
 	k.notify(proto.CmdDevDelNtf, d)
 	return nil
 }

@@ -21,6 +21,12 @@ const (
 	CmdDevNewNtf = 7
 	CmdDevSetNtf = 8
 	CmdDevDelNtf = 9
+	CmdCableGet  = 10
+	CmdCableNew  = 11
+	CmdCableDel  = 12
+	CmdSwitchGet = 13
+	CmdSwitchNew = 14
+	CmdSwitchDel = 15
 )
 
 // Attributes of set dev.
@@ -37,6 +43,8 @@ const (
 	DevWindow        = 10
 	DevBurst         = 11
 	DevPad           = 12
+	DevLID           = 13
+	DevSMLID         = 14
 )
 
 // AttrsDev describes the attributes of set dev.
@@ -53,6 +61,8 @@ var AttrsDev = []Attr{
 	DevWindow:        {Name: "window", Type: "u32", Min: 1, Max: 1024, Limits: "1 to 1024"},
 	DevBurst:         {Name: "burst", Type: "u32", Min: 1, Max: 32, Limits: "1 to 32"},
 	DevPad:           {Name: "pad", Type: "pad"},
+	DevLID:           {Name: "lid", Type: "u32"},
+	DevSMLID:         {Name: "sm-lid", Type: "u32"},
 }
 
 // Attributes of set qp.
@@ -157,6 +167,58 @@ var AttrsStats = []Attr{
 	StatsStat: {Name: "stat", Type: "nest", Limits: "of set stat"},
 }
 
+// Attributes of set cable.
+const (
+	CableNode      = 1
+	CablePort      = 2
+	CablePeerNode  = 3
+	CablePeerPort  = 4
+	CableLinkState = 5
+)
+
+// AttrsCable describes the attributes of set cable.
+var AttrsCable = []Attr{
+	CableNode:      {Name: "node", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	CablePort:      {Name: "port", Type: "u32", Min: 1, Max: 254, Limits: "1 to 254"},
+	CablePeerNode:  {Name: "peer-node", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	CablePeerPort:  {Name: "peer-port", Type: "u32", Min: 1, Max: 254, Limits: "1 to 254"},
+	CableLinkState: {Name: "link-state", Type: "u32", Max: 1, Limits: "one of down, up"},
+}
+
+// Attributes of set switch-port.
+const (
+	SwitchPortNumber = 1
+	SwitchPortState  = 2
+	SwitchPortMTU    = 3
+)
+
+// AttrsSwitchPort describes the attributes of set switch-port.
+var AttrsSwitchPort = []Attr{
+	SwitchPortNumber: {Name: "number", Type: "u32"},
+	SwitchPortState:  {Name: "state", Type: "u32", Max: 5, Limits: "one of nop, down, init, armed, active, active-defer"},
+	SwitchPortMTU:    {Name: "mtu", Type: "u32"},
+}
+
+// Attributes of set switch.
+const (
+	SwitchName  = 1
+	SwitchPorts = 2
+	SwitchGUID  = 3
+	SwitchLID   = 4
+	SwitchPort  = 5
+	SwitchPad   = 6
+)
+
+// AttrsSwitch describes the attributes of set switch.
+var AttrsSwitch = []Attr{
+	SwitchName:  {Name: "name", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
+	SwitchPorts: {Name: "ports", Type: "u32", Min: 1, Max: 63, Limits: "1 to 63"},
+	SwitchGUID:  {Name: "guid", Type: "u64"},
+	SwitchLID:   {Name: "lid", Type: "u32"},
+	SwitchPort:  {Name: "port", Type: "nest", Limits: "of set switch-port"},
+	SwitchPad:   {Name: "pad", Type: "pad"},
+}
+
 // Requests is what each operation accepts.
 var Requests = map[uint8]Request{
 	CmdDevGet: {
@@ -167,7 +229,7 @@ var Requests = map[uint8]Request{
 	CmdDevNew: {
 		Attrs: AttrsDev,
 		Admin: true,
-		Do:    []uint16{DevName, DevNetdevName, DevLink},
+		Do:    []uint16{DevName, DevNetdevName, DevLink, DevNodeGUID},
 	},
 	CmdDevDel: {
 		Attrs: AttrsDev,
@@ -188,5 +250,36 @@ var Requests = map[uint8]Request{
 		Attrs: AttrsStats,
 		Do:    []uint16{StatsDev},
 		Dump:  []uint16{},
+	},
+	CmdCableGet: {
+		Attrs: AttrsCable,
+		Admin: true,
+		Dump:  []uint16{CableNode},
+	},
+	CmdCableNew: {
+		Attrs: AttrsCable,
+		Admin: true,
+		Do:    []uint16{CableNode, CablePort, CablePeerNode, CablePeerPort},
+	},
+	CmdCableDel: {
+		Attrs: AttrsCable,
+		Admin: true,
+		Do:    []uint16{CableNode, CablePort},
+	},
+	CmdSwitchGet: {
+		Attrs: AttrsSwitch,
+		Admin: true,
+		Do:    []uint16{SwitchName},
+		Dump:  []uint16{},
+	},
+	CmdSwitchNew: {
+		Attrs: AttrsSwitch,
+		Admin: true,
+		Do:    []uint16{SwitchName, SwitchPorts, SwitchGUID},
+	},
+	CmdSwitchDel: {
+		Attrs: AttrsSwitch,
+		Admin: true,
+		Do:    []uint16{SwitchName},
 	},
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Notices: what a node tells the subnet manager of its own accord, as SMPs
+ * ready to be sent (IBA 13.4.9, 14.2.5.1).  Pure code.
+ */
+#ifndef _SHCA_NOTICE_H
+#define _SHCA_NOTICE_H
+
+#include "../base/node.h"
+
+void shca_notice_link_state(const struct shca_node *n, u32 tid,
+			    struct shca_smp *smp);
+void shca_notice_local_change(const struct shca_node *n, u8 port, u32 tid,
+			      bool node_desc, struct shca_smp *smp);
+void shca_notice_bad_m_key(const struct shca_node *n, u8 port, u32 tid,
+			   const struct shca_smp *bad, struct shca_smp *smp);
+
+#endif /* _SHCA_NOTICE_H */

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Switch: what it does with a packet, and its agents.
+ *
+ * Runs in the work of the plug that the packet came by, so several packets of
+ * a switch may be under way at a time.  The forwarding tables are read without
+ * a lock while a subnet manager changes them; agents change the node under
+ * sw->lock.  Handing a packet on only queues it.
+ */
+#include <linux/ktime.h>
+#include <linux/skbuff.h>
+
+#include "../base/limits.h"
+#include "../link/ib.h"
+#include "forward.h"
+#include "notice.h"
+#include "sma_mad.h"
+#include "switch.h"
+
+static void count(struct shca_switch *sw, u8 port, enum shca_pma_counter c,
+		  u64 n)
+{
+	atomic64_add(n, &sw->count[port].v[c]);
+}
+
+static void drop(struct shca_switch *sw, u8 port, enum shca_fwd_why why,
+		 struct sk_buff *skb)
+{
+	static const enum shca_pma_counter counter[] = {
+		[SHCA_FWD_NO_ROUTE]	= SHCA_PMA_RELAY_ERRORS,
+		[SHCA_FWD_STATE]	= SHCA_PMA_XMIT_DISCARDS,
+		[SHCA_FWD_VL15]		= SHCA_PMA_VL15_DROPPED,
+		[SHCA_FWD_VL]		= SHCA_PMA_XMIT_DISCARDS,
+	};
+
+	count(sw, port, counter[why], 1);
+	kfree_skb(skb);
+}
+
+/* Set the VL that the way out wants. A clone's header is made its own first. */
+static bool set_vl(struct sk_buff *skb, u8 vl)
+{
+	struct shca_lrh *l = (struct shca_lrh *)skb->data;
+
+	if (shca_lrh_vl(l) == vl)
+		return true;
+	if (skb_ensure_writable(skb, sizeof(*l)))
+		return false;
+	l = (struct shca_lrh *)skb->data;
+	l->vl_lver = vl << 4;
+	return true;
+}
+
+static void send_out(struct shca_switch *sw, u8 in, u8 out, struct sk_buff *skb)
+{
+	const struct shca_lrh *l = (const void *)skb->data;
+	const struct shca_port_info *pi = &sw->node.port[out].info;
+	bool multicast = shca_lid_is_mcast(be16_to_cpu(l->dlid));
+	u32 len = skb->len;
+	u8 vl;
+
+	if (shca_lrh_vl(l) != SHCA_VL_MGMT) {
+		vl = shca_node_vl(&sw->node, in, out, shca_lrh_sl(l));
+		if (vl == SHCA_VL_MGMT || !set_vl(skb, vl) ||
+		    len > (128u << shca_pi_mtu(pi)) + SHCA_IB_HDR_MAX +
+			  SHCA_ICRC_SIZE) {
+			drop(sw, out, SHCA_FWD_VL, skb);
+			return;
+		}
+	}
+	if (shca_plug_send(&sw->port[out - 1].plug, skb)) {
+		count(sw, out, SHCA_PMA_XMIT_DISCARDS, 1);
+		return;
+	}
+	count(sw, out, SHCA_PMA_XMIT_DATA, len / 4);
+	count(sw, out, multicast ? SHCA_PMA_MULTI_XMIT : SHCA_PMA_UNI_XMIT, 1);
+}
+
+/* By one port or several; the last one gets the packet, the others clones. */
+static void send_ports(struct shca_switch *sw, u8 in, u64 ports,
+		       struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+	u8 out;
+
+	while (ports) {
+		out = __ffs64(ports);
+		ports &= ports - 1;
+		if (!ports) {
+			send_out(sw, in, out, skb);
+			return;
+		}
+		copy = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+		if (copy)
+			send_out(sw, in, out, copy);
+		else
+			count(sw, out, SHCA_PMA_XMIT_DISCARDS, 1);
+	}
+}
+
+/* Send a packet of the switch's own, or one that now goes by LID. */
+static void route(struct shca_switch *sw, u8 in, struct sk_buff *skb)
+{
+	struct shca_fwd f = shca_forward(&sw->node, in, (void *)skb->data);
+
+	if (f.verdict == SHCA_FWD_OUT)
+		send_ports(sw, in, f.ports, skb);
+	else
+		drop(sw, in, f.verdict == SHCA_FWD_DROP ? f.why :
+		     SHCA_FWD_NO_ROUTE, skb);
+}
+
+static u16 own_lid(const struct shca_switch *sw)
+{
+	return shca_pi_lid(&sw->node.port[0].info);
+}
+
+/* Tell the subnet manager. Traps may be lost: SMs sweep. */
+static void send_trap(struct shca_switch *sw, const struct shca_smp *smp)
+{
+	const struct shca_port_info *pi = &sw->node.port[0].info;
+	struct shca_mad_path path = {
+		.mgmt = true,
+		.sl = pi->mtu_smsl & 15,
+		.slid = own_lid(sw),
+		.dlid = be16_to_cpu(pi->sm_lid),
+		.pkey = SHCA_PKEY_FULL,
+	};
+	struct sk_buff *skb;
+
+	if (!path.slid || !path.dlid)
+		return;
+	skb = shca_mad_frame(&path, smp);
+	if (skb)
+		route(sw, 0, skb);
+}
+
+static void act(struct shca_switch *sw, const struct shca_sma_call *c)
+{
+	struct shca_plug *plug;
+
+	if (!c->changed_port)
+		return;
+	plug = &sw->port[c->changed_port - 1].plug;
+	if (c->changed & SHCA_SMA_DISABLE)
+		shca_plug_later(plug, SHCA_PLUG_DISABLE);
+	if (c->changed & SHCA_SMA_ENABLE)
+		shca_plug_later(plug, SHCA_PLUG_ENABLE);
+	if (c->changed & SHCA_SMA_BOUNCE)
+		shca_plug_later(plug, SHCA_PLUG_BOUNCE);
+}
+
+static bool agent_smp(struct shca_switch *sw, u8 in, const void *mad,
+		      struct shca_smp *reply)
+{
+	struct shca_sma_call c = {
+		.in = mad,
+		.out = reply,
+		.port = in,
+		.now = ktime_get_boottime_seconds(),
+	};
+	enum shca_mad_result result;
+	struct shca_smp trap;
+
+	spin_lock(&sw->lock);
+	result = shca_sma_mad(&sw->node, &c);
+	if (c.changed & SHCA_SMA_BAD_M_KEY)
+		shca_notice_bad_m_key(&sw->node, in, ++sw->trap_tid, mad,
+				      &trap);
+	spin_unlock(&sw->lock);
+	if (c.changed & SHCA_SMA_BAD_M_KEY)
+		send_trap(sw, &trap);
+	act(sw, &c);
+	return result == SHCA_MAD_REPLY;
+}
+
+static bool agent_perf(struct shca_switch *sw, const void *mad,
+		       struct shca_smp *reply)
+{
+	struct shca_pma_ports ports = {
+		.first = 0,
+		.count = sw->node.num_ports + 1,
+		.sums = true,
+		.now = sw->now,
+		.base = sw->base,
+	};
+	enum shca_mad_result result;
+	int p, i;
+
+	spin_lock(&sw->lock);
+	for (p = 0; p <= sw->node.num_ports; p++)
+		for (i = 0; i < SHCA_PMA_COUNTERS; i++)
+			sw->now[p].v[i] = atomic64_read(&sw->count[p].v[i]);
+	result = shca_pma_mad(mad, (struct shca_pma_mad *)reply, &ports);
+	spin_unlock(&sw->lock);
+	return result == SHCA_MAD_REPLY;
+}
+
+/* Send a MAD on, or an answer back, in a packet that is as old as @skb. */
+static void send_mad(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
+		     const struct shca_smp *smp, struct sk_buff *skb,
+		     u64 ports)
+{
+	struct sk_buff *frame = shca_mad_frame(path, smp);
+
+	if (frame) {
+		shca_frame(frame)->hops = shca_frame(skb)->hops;
+		if (ports)
+			send_ports(sw, in, ports, frame);
+		else
+			route(sw, in, frame);
+	} else {
+		count(sw, in, SHCA_PMA_XMIT_DISCARDS, 1);
+	}
+	consume_skb(skb);
+}
+
+/* A MAD for one of the agents; @path is how it came. */
+static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
+		  const struct shca_smp *smp, struct sk_buff *skb)
+{
+	bool directed = path->mgmt && smp->hop_cnt &&
+			smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR;
+	struct shca_mad_path back = *path;
+	struct shca_fwd f = {};
+	struct shca_smp reply;
+	u16 index;
+
+	if (path->mgmt ? !agent_smp(sw, in, smp, &reply) :
+	    !shca_node_is_member(&sw->node.port[0], path->pkey, &index) ||
+	    !agent_perf(sw, smp, &reply)) {
+		consume_skb(skb);
+		return;
+	}
+	back.src_qpn = path->dst_qpn;
+	back.dst_qpn = path->src_qpn;
+	back.dlid = path->slid;
+	back.slid = own_lid(sw);
+	if (directed) {
+		f = shca_forward_directed(&sw->node, 0, true, &reply);
+		if (f.verdict == SHCA_FWD_BY_LID) {
+			back.dlid = f.lid;
+		} else if (f.verdict == SHCA_FWD_OUT) {
+			back.dlid = SHCA_LID_PERMISSIVE;
+			back.slid = SHCA_LID_PERMISSIVE;
+		} else {
+			drop(sw, in, f.why, skb);
+			return;
+		}
+	}
+	send_mad(sw, 0, &back, &reply, skb, f.ports);
+}
+
+/* A directed-route SMP: along its path, or for us, or on by LID. */
+static void directed(struct shca_switch *sw, u8 in, bool by_lid,
+		     struct shca_mad_path *path, const struct shca_smp *mad,
+		     struct sk_buff *skb)
+{
+	struct shca_smp smp = *mad;
+	struct shca_fwd f;
+
+	f = shca_forward_directed(&sw->node, in, by_lid, &smp);
+	switch (f.verdict) {
+	case SHCA_FWD_OUT:
+		path->slid = SHCA_LID_PERMISSIVE;
+		path->dlid = SHCA_LID_PERMISSIVE;
+		send_mad(sw, in, path, &smp, skb, f.ports);
+		break;
+	case SHCA_FWD_BY_LID:
+		path->slid = own_lid(sw) ?: SHCA_LID_PERMISSIVE;
+		path->dlid = f.lid;
+		send_mad(sw, 0, path, &smp, skb, 0);
+		break;
+	case SHCA_FWD_LOCAL:
+		local(sw, in, path, &smp, skb);
+		break;
+	default:
+		drop(sw, in, f.why, skb);
+		break;
+	}
+}
+
+static void for_us(struct shca_switch *sw, u8 in, bool by_lid,
+		   struct sk_buff *skb)
+{
+	struct shca_mad_path path;
+	const struct shca_smp *smp;
+
+	smp = shca_mad_of_frame(skb, &path);
+	if (!smp)
+		drop(sw, in, SHCA_FWD_VL15, skb);
+	else if (path.mgmt && smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR &&
+		 (smp->hop_cnt || !by_lid))
+		directed(sw, in, by_lid, &path, smp, skb);
+	else if (by_lid)
+		local(sw, in, &path, smp, skb);
+	else
+		drop(sw, in, SHCA_FWD_VL15, skb);
+}
+
+static void switch_receive(struct shca_plug *plug, struct sk_buff *skb)
+{
+	struct shca_switch *sw = container_of(plug, struct shca_switch_port,
+					      plug)->sw;
+	const struct shca_lrh *l;
+	u8 in = plug->port;
+	struct shca_fwd f;
+
+	if (!pskb_may_pull(skb, sizeof(*l)) ||
+	    shca_lrh_check(skb->data, skb_headlen(skb), skb->len)) {
+		count(sw, in, SHCA_PMA_RCV_ERRORS, 1);
+		kfree_skb(skb);
+		return;
+	}
+	l = (const void *)skb->data;
+	count(sw, in, SHCA_PMA_RCV_DATA, skb->len / 4);
+	count(sw, in, shca_lid_is_mcast(be16_to_cpu(l->dlid)) ?
+	      SHCA_PMA_MULTI_RCV : SHCA_PMA_UNI_RCV, 1);
+
+	f = shca_forward(&sw->node, in, l);
+	switch (f.verdict) {
+	case SHCA_FWD_OUT:
+		send_ports(sw, in, f.ports, skb);
+		break;
+	case SHCA_FWD_LOCAL:
+		for_us(sw, in, true, skb);
+		break;
+	case SHCA_FWD_DIRECTED:
+		for_us(sw, in, false, skb);
+		break;
+	default:
+		drop(sw, in, f.why, skb);
+		break;
+	}
+}
+
+static void switch_link(struct shca_plug *plug, enum shca_node_link link)
+{
+	struct shca_switch *sw = container_of(plug, struct shca_switch_port,
+					      plug)->sw;
+	struct shca_smp trap;
+	u8 was;
+
+	spin_lock_bh(&sw->lock);
+	was = shca_node_link(&sw->node, plug->port, link);
+	shca_notice_link_state(&sw->node, ++sw->trap_tid, &trap);
+	spin_unlock_bh(&sw->lock);
+	if (link != SHCA_NODE_LINK_UP && was > SHCA_PORT_DOWN)
+		count(sw, plug->port, SHCA_PMA_LINK_DOWNED, 1);
+	send_trap(sw, &trap);
+}
+
+static void switch_name(struct shca_plug *plug, char *name, size_t size)
+{
+	strscpy(name, container_of(plug, struct shca_switch_port,
+				   plug)->sw->name, size);
+}
+
+const struct shca_plug_ops shca_switch_plug_ops = {
+	.receive = switch_receive,
+	.link = switch_link,
+	.name = switch_name,
+};

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Cables in memory.
+ *
+ * cable_mutex guards the list of cables, what is plugged in where, and whether
+ * links are up; the ports are told of their links under it, so they hear of
+ * changes in order.  Senders read plug->cable under RCU.  A cable is freed a
+ * grace period after it was pulled; a plug may go with its node once
+ * shca_plugs_close() has returned: no packet is on its way into it then.
+ *
+ * Order: cable_mutex is taken with none of our locks held but the owner's list
+ * of nodes, and below it only ports' node locks and ib_core's event handlers.
+ */
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "../object/runner.h"
+#include "../wire/lrh.h"
+#include "cable.h"
+
+/* Packets that wait at a plug; management is let in when data are not */
+#define QUEUE_DATA_MAX		4096
+#define QUEUE_MGMT_MAX		(QUEUE_DATA_MAX + 256)
+/* Packets of one turn of the work, and of one stretch with BHs off */
+#define TURN_PACKETS		256
+#define STRETCH_PACKETS		16
+/* LRH has no hop count; this ends routing loops (IBA allows 63 hops) */
+#define HOPS_MAX		64
+/* Time for an answer to leave before its port goes down */
+#define LATER_DELAY		msecs_to_jiffies(50)
+
+/**
+ * struct shca_cable - a cable
+ * @list: in cables, by @id
+ * @rcu: frees it
+ * @id: number, never used again
+ * @end: the plugs
+ * @up: both ports want a link
+ */
+struct shca_cable {
+	struct list_head list;
+	struct rcu_head rcu;
+	u32 id;
+	struct shca_plug *end[2];
+	bool up;
+};
+
+static DEFINE_MUTEX(cable_mutex);	/* see above */
+static LIST_HEAD(cables);
+static u32 last_id;
+
+static bool may_queue(struct shca_plug *plug, const struct sk_buff *skb)
+{
+	const struct shca_lrh *l = (const void *)skb->data;
+	u32 max = shca_lrh_vl(l) == SHCA_VL_MGMT ? QUEUE_MGMT_MAX :
+						   QUEUE_DATA_MAX;
+
+	return skb_queue_len_lockless(&plug->queue) < max;
+}
+
+static int plug_queue(struct shca_plug *plug, struct sk_buff *skb)
+{
+	if (!may_queue(plug, skb)) {
+		kfree_skb(skb);
+		return -ENOBUFS;
+	}
+	skb_queue_tail(&plug->queue, skb);
+	queue_work(shca_wq, &plug->work);
+	return 0;
+}
+
+static void plug_stretch(struct shca_plug *plug, int *budget)
+{
+	struct sk_buff *skb;
+	int n = STRETCH_PACKETS;
+
+	local_bh_disable();
+	rcu_read_lock();
+	while (n-- && (*budget)-- > 0 && (skb = skb_dequeue(&plug->queue)))
+		plug->ops->receive(plug, skb);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void plug_work(struct work_struct *work)
+{
+	struct shca_plug *plug = container_of(work, struct shca_plug, work);
+	int budget = TURN_PACKETS;
+
+	while (budget > 0 && !skb_queue_empty_lockless(&plug->queue)) {
+		plug_stretch(plug, &budget);
+		cond_resched();
+	}
+	if (!skb_queue_empty_lockless(&plug->queue))
+		queue_work(shca_wq, &plug->work);
+}
+
+/**
+ * shca_plug_send - send a packet by the cable
+ * @plug: the port's plug
+ * @skb: the packet, data at the LRH, which is linear; consumed
+ *
+ * Context: any but hard interrupts.
+ * Return: 0, -ENETDOWN (no link), -ELOOP (it went round and round) or
+ * -ENOBUFS (the far port is too slow).
+ */
+int shca_plug_send(struct shca_plug *plug, struct sk_buff *skb)
+{
+	struct shca_cable *c;
+	int ret = -ENETDOWN;
+
+	rcu_read_lock();
+	c = rcu_dereference(plug->cable);
+	if (c && READ_ONCE(c->up)) {
+		shca_frame(skb)->looped = false;
+		if (++shca_frame(skb)->hops > HOPS_MAX)
+			ret = -ELOOP;
+		else
+			ret = plug_queue(c->end[c->end[0] == plug], skb);
+	}
+	rcu_read_unlock();
+	if (ret == -ENETDOWN || ret == -ELOOP)
+		kfree_skb(skb);
+	return ret;
+}
+
+/**
+ * shca_plug_loop - send a packet to the port itself
+ * @plug: the port's plug
+ * @skb: as for shca_plug_send(); consumed
+ *
+ * Context: any but hard interrupts; the caller keeps the plug open.
+ * Return: 0 or -ENOBUFS.
+ */
+int shca_plug_loop(struct shca_plug *plug, struct sk_buff *skb)
+{
+	shca_frame(skb)->looped = true;
+	return plug_queue(plug, skb);
+}
+
+static void cable_set(struct shca_cable *c, bool up)
+{
+	int i;
+
+	lockdep_assert_held(&cable_mutex);
+	if (c->up == up)
+		return;
+	WRITE_ONCE(c->up, up);
+	for (i = 0; i < 2; i++) {
+		struct shca_plug *p = c->end[i];
+
+		/* A node that goes does not want to know. */
+		if (p->closed)
+			continue;
+		p->ops->link(p, up ? SHCA_NODE_LINK_UP :
+			     p->enabled ? SHCA_NODE_LINK_DOWN :
+					  SHCA_NODE_LINK_DISABLED);
+	}
+}
+
+static void cable_update(struct shca_cable *c)
+{
+	cable_set(c, c->end[0]->enabled && c->end[1]->enabled);
+}
+
+static void cable_pull(struct shca_cable *c)
+{
+	lockdep_assert_held(&cable_mutex);
+	RCU_INIT_POINTER(c->end[0]->cable, NULL);
+	RCU_INIT_POINTER(c->end[1]->cable, NULL);
+	cable_set(c, false);
+	list_del(&c->list);
+	kfree_rcu(c, rcu);
+}
+
+static struct shca_cable *plugged(struct shca_plug *plug)
+{
+	return rcu_dereference_protected(plug->cable,
+					 lockdep_is_held(&cable_mutex));
+}
+
+static void plug_later(struct work_struct *work)
+{
+	struct shca_plug *plug = container_of(to_delayed_work(work),
+					      struct shca_plug, later);
+	struct shca_cable *c;
+	bool was_up;
+
+	mutex_lock(&cable_mutex);
+	c = plugged(plug);
+	was_up = c && c->up;
+	if (test_and_clear_bit(SHCA_PLUG_DISABLE, &plug->todo))
+		plug->enabled = false;
+	if (test_and_clear_bit(SHCA_PLUG_ENABLE, &plug->todo))
+		plug->enabled = true;
+	if (test_and_clear_bit(SHCA_PLUG_BOUNCE, &plug->todo) && c)
+		cable_set(c, false);
+	if (c)
+		cable_update(c);
+	/* The link is as it was, but the port may be disabled, or not any more. */
+	if (!was_up && !(c && c->up) && !plug->closed)
+		plug->ops->link(plug, plug->enabled ? SHCA_NODE_LINK_DOWN :
+						      SHCA_NODE_LINK_DISABLED);
+	mutex_unlock(&cable_mutex);
+}
+
+/**
+ * shca_plug_later - do something to the link, but not before an answer left
+ * @plug: the port's plug, open
+ * @what: SHCA_PLUG_*; of _ENABLE and _DISABLE the last one counts
+ *
+ * Context: any.
+ */
+void shca_plug_later(struct shca_plug *plug, int what)
+{
+	if (what == SHCA_PLUG_ENABLE)
+		clear_bit(SHCA_PLUG_DISABLE, &plug->todo);
+	if (what == SHCA_PLUG_DISABLE)
+		clear_bit(SHCA_PLUG_ENABLE, &plug->todo);
+	set_bit(what, &plug->todo);
+	queue_delayed_work(shca_wq, &plug->later, LATER_DELAY);
+}
+
+/**
+ * shca_plug_init - prepare a plug; nothing is plugged in
+ * @plug: the plug
+ * @ops: its port
+ * @port: the port's number
+ */
+void shca_plug_init(struct shca_plug *plug, const struct shca_plug_ops *ops,
+		    u8 port)
+{
+	memset(plug, 0, sizeof(*plug));
+	plug->ops = ops;
+	plug->port = port;
+	plug->enabled = true;
+	skb_queue_head_init(&plug->queue);
+	INIT_WORK(&plug->work, plug_work);
+	INIT_DELAYED_WORK(&plug->later, plug_later);
+}
+
+/**
+ * shca_plugs_close - pull the cables of a node and let nothing in any more
+ * @first: its plugs, open; nobody loops packets into them any more
+ * @n: how many
+ * @stride: bytes from one to the next
+ *
+ * On return no op of the plugs is running or will be called.
+ *
+ * Context: process, may sleep.
+ */
+void shca_plugs_close(struct shca_plug *first, int n, size_t stride)
+{
+	struct shca_plug *plug;
+	int i;
+
+	mutex_lock(&cable_mutex);
+	for (i = 0; i < n; i++) {
+		plug = (void *)first + i * stride;
+		plug->closed = true;
+		if (plugged(plug))
+			cable_pull(plugged(plug));
+	}
+	mutex_unlock(&cable_mutex);
+	/* Senders that still saw the cable */
+	synchronize_rcu();
+	for (i = 0; i < n; i++) {
+		plug = (void *)first + i * stride;
+		cancel_work_sync(&plug->work);
+	}
+	/* A port's work may have asked for something at another one. */
+	for (i = 0; i < n; i++) {
+		plug = (void *)first + i * stride;
+		cancel_delayed_work_sync(&plug->later);
+		skb_queue_purge(&plug->queue);
+	}
+}
+
+/**
+ * shca_cable_add - join two ports
+ * @a: the one
+ * @b: the other
+ * @why: on refusal, a sentence without a full stop
+ *
+ * Context: process, may sleep; the caller keeps both nodes.
+ * Return: 0, -EINVAL, -EBUSY, -ENODEV or -ENOMEM.
+ */
+int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why)
+{
+	struct shca_cable *c;
+	int ret = 0;
+
+	if (a == b) {
+		*why = "a cable joins two ports, and these are one";
+		return -EINVAL;
+	}
+	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	if (!c) {
+		*why = "there is not enough memory for a cable";
+		return -ENOMEM;
+	}
+	c->end[0] = a;
+	c->end[1] = b;
+	mutex_lock(&cable_mutex);
+	if (a->closed || b->closed) {
+		*why = "a node of the cable is being removed";
+		ret = -ENODEV;
+	} else if (plugged(a) || plugged(b)) {
+		*why = plugged(a) ?
+			"the first port has a cable already; ibctl cable list shows it" :
+			"the second port has a cable already; ibctl cable list shows it";
+		ret = -EBUSY;
+	} else {
+		c->id = ++last_id;
+		list_add_tail(&c->list, &cables);
+		rcu_assign_pointer(a->cable, c);
+		rcu_assign_pointer(b->cable, c);
+		cable_update(c);
+	}
+	mutex_unlock(&cable_mutex);
+	if (ret)
+		kfree(c);
+	return ret;
+}
+
+/**
+ * shca_cable_del - pull the cable of a port
+ * @plug: the port's plug
+ *
+ * Context: process, may sleep; the caller keeps the node.
+ * Return: 0, or -ENOENT if there is none.
+ */
+int shca_cable_del(struct shca_plug *plug)
+{
+	struct shca_cable *c;
+
+	mutex_lock(&cable_mutex);
+	c = plugged(plug);
+	if (c)
+		cable_pull(c);
+	mutex_unlock(&cable_mutex);
+	return c ? 0 : -ENOENT;
+}
+
+/**
+ * shca_cable_next - walk over the cables
+ * @id: 0 at first; advanced to the cable found
+ * @end: filled in
+ * @up: set to whether there is a link
+ *
+ * Context: process, may sleep.
+ * Return: false at the end.
+ */
+bool shca_cable_next(u32 *id, struct shca_cable_end end[2], bool *up)
+{
+	struct shca_cable *c;
+	bool found = false;
+	int i;
+
+	mutex_lock(&cable_mutex);
+	list_for_each_entry(c, &cables, list) {
+		if (c->id <= *id)
+			continue;
+		for (i = 0; i < 2; i++) {
+			c->end[i]->ops->name(c->end[i], end[i].node,
+					     sizeof(end[i].node));
+			end[i].port = c->end[i]->port;
+		}
+		*up = c->up;
+		*id = c->id;
+		found = true;
+		break;
+	}
+	mutex_unlock(&cable_mutex);
+	return found;
+}

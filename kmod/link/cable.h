@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Cables of an InfiniBand fabric, and the sockets they plug into.
+ *
+ * A plug is the socket of one port, an adapter's or a switch's.  A cable joins
+ * two of this host.  A packet is a skb with its data at the LRH.  Handing one to
+ * a cable only queues it at the far plug, whose work takes it from there: so
+ * no call goes from port to port, however long the way.
+ */
+#ifndef _SHCA_CABLE_H
+#define _SHCA_CABLE_H
+
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+
+#include "../base/node.h"
+
+struct shca_cable;
+struct shca_plug;
+
+/**
+ * struct shca_plug_ops - a port, as its plug sees it
+ * @receive: take a packet; consumed. The frame's control block
+ *	(shca_frame()) is valid. BHs are off, under RCU
+ * @link: the link came, went or was disabled; process context, under
+ *	cable_mutex
+ * @name: write the name of the node; under cable_mutex, so that the node is
+ *	there
+ */
+struct shca_plug_ops {
+	void (*receive)(struct shca_plug *plug, struct sk_buff *skb);
+	void (*link)(struct shca_plug *plug, enum shca_node_link link);
+	void (*name)(struct shca_plug *plug, char *name, size_t size);
+};
+
+/**
+ * struct shca_plug - where a cable goes in
+ * @ops: its port
+ * @port: number of the port
+ * @cable: what is plugged in; written under cable_mutex, read under RCU
+ * @enabled: the port wants a link; under cable_mutex
+ * @closed: its node is going; under cable_mutex
+ * @queue: packets for the port (own lock of the list; a leaf)
+ * @work: hands them to the port, one at a time
+ * @todo: SHCA_PLUG_* to do later
+ * @later: does them
+ */
+struct shca_plug {
+	const struct shca_plug_ops *ops;
+	u8 port;
+	struct shca_cable __rcu *cable;
+	bool enabled;
+	bool closed;
+	struct sk_buff_head queue;
+	struct work_struct work;
+	unsigned long todo;
+	struct delayed_work later;
+};
+
+/* What shca_plug_later() does, once an answer has had the time to leave */
+enum {
+	SHCA_PLUG_BOUNCE,
+	SHCA_PLUG_DISABLE,
+	SHCA_PLUG_ENABLE,
+};
+
+/**
+ * struct shca_frame - a packet on its way, in skb->cb
+ * @hops: cables it has passed
+ * @looped: it comes from the port itself
+ */
+struct shca_frame {
+	u8 hops;
+	bool looped;
+};
+
+static inline struct shca_frame *shca_frame(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct shca_frame) > sizeof(skb->cb));
+	return (struct shca_frame *)skb->cb;
+}
+
+/* Room in front of the LRH, for what a cable to another host needs */
+#define SHCA_FRAME_HEADROOM	128
+
+void shca_plug_init(struct shca_plug *plug, const struct shca_plug_ops *ops,
+		    u8 port);
+void shca_plugs_close(struct shca_plug *first, int n, size_t stride);
+int shca_plug_send(struct shca_plug *plug, struct sk_buff *skb);
+int shca_plug_loop(struct shca_plug *plug, struct sk_buff *skb);
+void shca_plug_later(struct shca_plug *plug, int what);
+
+/**
+ * struct shca_cable_end - one end of a cable, for those who list them
+ * @node: name of the node
+ * @port: number of its port
+ */
+struct shca_cable_end {
+	char node[64];
+	u8 port;
+};
+
+int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why);
+int shca_cable_del(struct shca_plug *plug);
+bool shca_cable_next(u32 *id, struct shca_cable_end end[2], bool *up);
+
+#endif /* _SHCA_CABLE_H */

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Native InfiniBand: packets with an LRH on a cable.
+ *
+ * A device of this link has a node (what the subnet manager sees) and a plug,
+ * both made by fabric/ before the link is opened.  Parts: ib_tx.c, ib_rx.c,
+ * ib_mad.c (packets of agents that have no QP), cable.c.
+ */
+#include "../base/device.h"
+#include "ib.h"
+
+static int ib_open(struct shca_dev *dev, const char **why)
+{
+	return 0;
+}
+
+/* On return no packet uses the device. */
+static void ib_close(struct shca_dev *dev)
+{
+	shca_plugs_close(dev->plug, 1, sizeof(*dev->plug));
+}
+
+const struct shca_link_ops shca_ib_ops = {
+	.name		= "ib",
+	.open		= ib_open,
+	.close		= ib_close,
+	.xmit		= shca_ib_xmit,
+	.fill_grh	= shca_ib_fill_grh,
+};
+
+/**
+ * shca_ib_init - make the link ready for devices
+ * @receive: where packets for QPs go
+ *
+ * Context: process, from the module's init.
+ */
+void shca_ib_init(shca_receive_fn *receive)
+{
+	shca_ib_rx_init(receive);
+}

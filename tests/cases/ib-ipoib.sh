@@ -1,0 +1,83 @@
+#!/bin/bash
+# IP over InfiniBand between two namespaces, datagram and connected mode, through
+# a switch; rping over it, and what a pulled cable and a restarted SM leave.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-ib.sh"
+
+run ibctl switch add sw0 ports 4
+run ibctl dev add shca0 link ib
+run ibctl dev add shca1 link ib
+run ibctl cable add shca0/1 sw0/1
+run ibctl cable add shca1/1 sw0/2
+osm_start shca0 --sweep 2
+active shca0 shca1
+run modprobe ib_ipoib
+run ip netns add B
+I0=ib0 I1=ib1
+run ip link set $I1 netns B
+run ip addr add 10.9.0.1/24 dev $I0
+run ip -n B addr add 10.9.0.2/24 dev $I1
+run ip link set $I0 up
+run ip -n B link set $I1 up
+run ip -n B link set lo up
+
+carrier() { $1 ip link show "$2" | grep -q LOWER_UP; }
+both_up() { carrier '' $I0 && carrier B $I1; }
+wait_until 30 both_up || {
+	osm_log
+	ip link
+	ip -n B link
+	fail 'IPoIB has no carrier'
+}
+run ping -c 3 -W 5 10.9.0.2
+whole() { run ping -c 2 -W 5 -M 'do' -s "$1" 10.9.0.2; } # not to be fragmented
+whole 1900
+run ping -c 2 -W 5 -s 20000 10.9.0.2
+ok 'datagram mode'
+
+ip netns exec B iperf3 -s -1 >/dev/null 2>&1 &
+wait_until 10 listening 5201 B
+run timeout 60 iperf3 -c 10.9.0.2 -t 2 | tail -n 4
+ok 'TCP'
+
+ip netns exec B timeout 60 rping -s -a 10.9.0.2 -C 5 >/tmp/rping 2>&1 &
+wait_until 10 eval 'B ss -Hltn | grep -q . || sleep 1'
+run timeout 60 rping -c -a 10.9.0.2 -C 5 -v
+ok 'rping over IPoIB addresses'
+
+run ibctl cable del sw0/2
+wait_until 10 eval '! carrier B $I1' || fail 'the cable is out and IPoIB has a carrier'
+run ibctl cable add sw0/2 shca1/1
+wait_until 30 both_up || fail 'no carrier after the cable was out'
+wait_until 20 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after the cable was out'
+ok 'a pulled cable'
+
+osm_stop shca0 KILL
+run ping -c 2 -W 5 10.9.0.2
+osm_start shca0 --sweep 2
+wait_until 60 eval 'on shca1 sminfo >/dev/null 2>&1' || fail 'no SM after a restart'
+wait_until 20 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after a restart of the SM'
+ok 'traffic without and with a new subnet manager'
+
+# connected INTERFACE [NETNS]
+connected() {
+	local at=''
+	[[ -z ${2:-} ]] || at="-n $2"
+	run ip $at link set "$1" down
+	run ip $at link set "$1" type ipoib mode connected
+	run ip $at link set "$1" mtu 65520
+	run ip $at link set "$1" up
+}
+connected $I0
+connected $I1 B
+wait_until 30 both_up || fail 'no carrier in connected mode'
+wait_until 20 ping -c 1 -W 2 10.9.0.2 || fail 'no traffic in connected mode'
+whole 40000
+ok 'connected mode, MTU 65520'
+
+run ip netns del B
+run modprobe -r ib_ipoib
+sleep 1
+run ibctl dev del shca1
+run ibctl dev del shca0
+osm_stop shca0 KILL

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Two switches and four adapters: OpenSM routes, and packets find their way by
+# directed route, by LID and to groups; a switch and a trunk that go are got over.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-ib.sh"
+
+DEVS=(shca0 shca1 shca2 shca3)
+run ibctl switch add sw0 ports 4
+run ibctl switch add sw1 ports 4 guid 0253:4843:0100:0002
+for i in 0 1 2 3; do
+	run ibctl dev add "shca$i" link ib
+	run ibctl cable add "shca$i/1" "sw$((i / 2))/$((i % 2 + 1))"
+done
+run ibctl cable add sw0/4 sw1/4
+run ibctl cable list
+osm_start shca0 --sweep 2
+active "${DEVS[@]}"
+run ibctl switch show sw0
+ok 'OpenSM brings four adapters behind two switches to ACTIVE'
+
+[[ $(on shca3 ibnetdiscover | grep -c ^Switch) == 2 ]] || fail 'ibnetdiscover does not see two switches'
+on shca3 sminfo || fail 'sminfo across two switches'
+for dev in "${DEVS[@]}"; do
+	on shca3 smpquery nodeinfo "$(lid_of "$dev")" >/dev/null || fail "smpquery of $dev"
+	on shca0 smpquery nodeinfo "$(lid_of "$dev")" >/dev/null || fail "smpquery of $dev"
+done
+run timeout 20 ibtracert -C shca0 "$(lid_of shca0)" "$(lid_of shca3)"
+run timeout 60 ibqueryerrors -C shca0
+ok 'ibnetdiscover, sminfo, smpquery, ibtracert and ibqueryerrors'
+
+SW1=$(ibctl -j switch show sw1 | jq .lid)
+on shca0 perfquery -x "$SW1" 4 >/tmp/counters || fail 'perfquery of a switch'
+grep PortRcvPkts /tmp/counters
+awk -F: '/PortRcvPkts/ { gsub(/\./, "", $2); exit !($2 > 10) }' /tmp/counters ||
+	fail 'the trunk counts no packets'
+on shca0 perfquery -a "$SW1" >/dev/null || fail 'perfquery of all ports'
+ok 'counters of a switch'
+
+on shca0 ibportstate "$SW1" 1 disable || fail 'ibportstate disable'
+wait_until 10 port_is shca2 DOWN || fail 'a disabled port of a switch is up'
+on shca0 ibportstate "$SW1" 1 enable || fail 'ibportstate enable'
+active shca2
+ok 'a port of a switch is disabled and enabled'
+
+run ibctl cable del sw0/4
+wait_until 5 eval '[[ $(ibctl -j switch show sw1 | jq -r .ports[3].state) == down ]]' ||
+	fail 'the trunk is out and its port is not down'
+run ibctl cable add sw0/3 sw1/3
+wait_until 60 eval 'on shca3 sminfo >/dev/null 2>&1' || {
+	osm_log
+	fail 'no way over another trunk'
+}
+ok 'another trunk'
+
+run ibctl switch del sw1
+wait_until 5 ports_are DOWN shca2 shca3 || fail 'the switch is gone and the ports behind it are not down'
+active shca0 shca1
+osm_stop shca0 KILL

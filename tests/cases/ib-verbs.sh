@@ -1,0 +1,59 @@
+#!/bin/bash
+# Programs over native InfiniBand, by LID and by GID: the examples of libibverbs
+# and perftest, between two ports on a cable and within one port.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-ib.sh"
+
+run ibctl dev add shca0 link ib
+run ibctl dev add shca1 link ib
+run ibctl cable add shca0/1 shca1/1
+osm_start shca0 --sweep 2
+active shca0 shca1
+
+# pair PORT SERVER... -- CLIENT...: a server on a TCP port and its client
+pair() {
+	local port=$1 server=() pid rc=0
+	shift
+	while [[ $1 != -- ]]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	timeout 60 "${server[@]}" >/tmp/server 2>&1 &
+	pid=$!
+	wait_until 20 listening "$port" || rc=1
+	((rc)) || timeout 60 "$@" 127.0.0.1 >/tmp/client 2>&1 || rc=$?
+	wait "$pid" || rc=$?
+	if ((rc)); then
+		cat /tmp/server /tmp/client
+		ibctl qp list
+		fail "$* ended with $rc"
+	fi
+}
+
+for cmd in ibv_rc_pingpong ibv_ud_pingpong; do
+	pair 18515 $cmd -d shca0 -n 50 -- $cmd -d shca1 -n 50
+	pair 18515 $cmd -d shca0 -n 50 -g 0 -- $cmd -d shca1 -n 50 -g 0
+	pair 18515 $cmd -d shca0 -n 50 -- $cmd -d shca0 -n 50
+	ok "$cmd: by LID, by GID, within a port"
+done
+
+for cmd in ib_send_bw ib_write_bw ib_read_bw; do
+	pair 18515 $cmd -F -d shca0 -s 65536 -n 50 -- $cmd -F -d shca1 -s 65536 -n 50
+	pair 18515 $cmd -F -d shca0 -s 1000 -n 50 -x 0 -- $cmd -F -d shca1 -s 1000 -n 50 -x 0
+	ok "$cmd: by LID and by GID"
+done
+pair 18515 ib_send_bw -F -c UD -d shca0 -s 2048 -n 50 -- ib_send_bw -F -c UD -d shca1 -s 2048 -n 50
+ok 'ib_send_bw -F -c UD'
+
+# A cable that is pulled under traffic costs the QP, never the host.
+timeout 60 ib_write_bw -F -d shca0 -s 65536 -D 10 >/tmp/server 2>&1 &
+wait_until 20 listening 18515
+timeout 60 ib_write_bw -F -d shca1 -s 65536 -D 10 127.0.0.1 >/tmp/client 2>&1 &
+moved() { (($(counter shca0 rx_packets) > $1)); }
+wait_until 10 moved "$(($(counter shca0 rx_packets) + 100))" || fail 'nothing moves'
+run ibctl cable del shca0/1
+run ibctl dev del shca1
+wait %2 %3 2>/dev/null
+ok 'a device deleted under traffic'
+osm_stop shca0 KILL

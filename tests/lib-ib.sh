@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# Sourced by cases with a native InfiniBand fabric, after lib.sh.
+#
+# Subnet managers and tools are the distribution's; they are told which device
+# is theirs, and none may wait for ever.
+
+OSM_DIR=/tmp/opensm
+
+# osm_start DEVICE [OPTION...]: a subnet manager on a device's port
+osm_start() {
+	local dev=$1 dir=$OSM_DIR/$1
+	shift
+	mkdir -p "$dir"
+	modprobe -qa ib_umad
+	OSM_TMP_DIR=$dir OSM_CACHE_DIR=$dir opensm -g "$(port_guid "$dev")" \
+		-f "$dir/log" "$@" >"$dir/out" 2>&1 &
+	echo $! >"$dir/pid"
+}
+
+osm_pid() { cat "$OSM_DIR/$1/pid"; }
+
+# osm_sweep DEVICE: have its subnet manager look at everything again, now
+osm_sweep() { kill -HUP "$(osm_pid "$1")"; }
+
+# osm_stop DEVICE [SIGNAL]
+osm_stop() {
+	kill "-${2:-TERM}" "$(osm_pid "$1")"
+	wait "$(osm_pid "$1")" 2>/dev/null
+	return 0 # whatever it ended with
+}
+
+# port_guid DEVICE: as opensm wants it
+port_guid() {
+	local gid
+	gid=$(cat "/sys/class/infiniband/$1/ports/1/gids/0") || return
+	gid=${gid#*:*:*:*:}
+	printf '0x%s\n' "${gid//:/}"
+}
+
+# port_is DEVICE STATE: INIT, ACTIVE, ...
+port_is() { grep -q ": $2" "/sys/class/infiniband/$1/ports/1/state"; }
+
+# ports_are STATE DEVICE...
+ports_are() {
+	local state=$1 dev
+	shift
+	for dev; do
+		port_is "$dev" "$state" || return 1
+	done
+}
+
+lid_of() { printf '%d\n' "$(cat "/sys/class/infiniband/$1/ports/1/lid")"; }
+
+# on DEVICE COMMAND...: a tool of infiniband-diags on that device, 20 s at most
+on() {
+	local dev=$1 cmd=$2
+	shift 2
+	timeout 20 "$cmd" -C "$dev" -P 1 "$@"
+}
+
+osm_log() { tail -n 40 "$OSM_DIR"/*/log; }
+
+# active DEVICE...: wait until subnet managers have brought these ports up
+active() {
+	wait_until 60 ports_are ACTIVE "$@" && return
+	osm_log
+	head /sys/class/infiniband/*/ports/1/state
+	fail "not all active: $*"
+}
