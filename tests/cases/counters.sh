@@ -85,7 +85,7 @@ ok 'queue pairs add up to their device; owners as rdma resource has them'
 # --- for Prometheus -------------------------------------------------------------
 
 ibctl stats --prometheus >/tmp/prom || fail 'no metrics'
-grep -vE '^(# (HELP|TYPE) softhca_[a-z_]+ .+|softhca_[a-z_]+\{([a-z]+="[^"]*",?)+\} [0-9]+)$' /tmp/prom &&
+grep -vE '^(# (HELP|TYPE) softhca_[a-z0-9_]+ .+|softhca_[a-z0-9_]+\{([a-z]+="[^"]*",?)+\} [0-9]+)$' /tmp/prom &&
 	fail 'lines that are no metrics'
 awk '/^# TYPE/ { if (seen[$3]++) { print "twice: " $3; bad = 1 } name = $3 }
 	/^softhca/ { split($0, n, "{"); if (n[1] != name) { print "out of place: " $0; bad = 1 } }
