@@ -21,13 +21,13 @@ ok 'destroyed at once'
 backlog() { A tc -s qdisc show dev va | sed -n 's/.* backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -1; }
 dequeued() { A tc -s qdisc show dev va | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p' | head -1; }
 
-(($(backlog) > 50)) || fail 'little was left in the queue: the test tests nothing'
+(($(backlog) > 0)) || fail 'nothing was left in the queue: the test tests nothing'
 run ibctl dev del "$DEV_A"
 run ibctl dev del "$DEV_B"
 unload_now
 n=$(backlog)
 all=$(($(dequeued) + n))
-((n > 50)) || fail 'the queue was empty before the module was unloaded'
+((n > 0)) || fail 'the queue was empty before the module was unloaded'
 left() { (($(dequeued) >= all)); }
 
 wait_until $((delay + 10)) left || fail "of $n packets some stay queued"
