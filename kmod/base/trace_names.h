@@ -86,7 +86,6 @@ static inline void shca_trace_name(char *to, const struct shca_dev *dev)
 	x(FETCH_ADD, 4, "FETCH_ADD")		\
 	x(BIND_MW, 5, "BIND_MW")		\
 	x(LOCAL_INV, 6, "LOCAL_INV")		\
-	x(REG_MR, 8, "REG_MR")			\
 	x(RECV, 128, "RECV")			\
 	x(RECV_RDMA_WITH_IMM, 129, "RECV_RDMA_WITH_IMM")
 
