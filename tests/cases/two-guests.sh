@@ -12,7 +12,7 @@ wait_until 10 gid_index "$DEV_A" "$IP_A" >/dev/null || fail "$DEV_A: no GID of $
 
 peer rping -s -a "$IP_B" -V -C 20 >/tmp/server 2>&1 &
 server=$!
-wait_until 10 peer 'rdma resource show cm_id | grep -q LISTEN' || fail 'rping -s does not listen'
+wait_until 60 peer 'rdma resource show cm_id | grep -q LISTEN' || fail 'rping -s does not listen'
 run timeout 60 rping -c -a "$IP_B" -V -C 20
 wait $server || fail "rping -s: $(cat /tmp/server)"
 ok 'rping from the first to the second'
