@@ -89,6 +89,23 @@ struct shca_dev *shca_nl_next(const struct net *net, u32 index)
 }
 
 /**
+ * shca_nl_reply - send what was to be shown, or drop it
+ * @info: the request
+ * @reply: the answer, or NULL if @ret is not 0
+ * @ret: 0, or why there is none
+ *
+ * Context: process.
+ * Return: @ret, or what sending it returned.
+ */
+int shca_nl_reply(struct genl_info *info, struct sk_buff *reply, int ret)
+{
+	if (!ret)
+		return genlmsg_reply(reply, info);
+	nlmsg_free(reply);
+	return ret;
+}
+
+/**
  * shca_nl_show_device - answer a request about one device
  * @info: the request
  * @name: its attribute with the name, or NULL if it is missing
@@ -111,11 +128,7 @@ int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
 	ret = reply ? fill(reply, info->snd_portid, info->snd_seq, 0, dev) :
 		      -ENOMEM;
 	shca_device_put(dev);
-	if (ret) {
-		nlmsg_free(reply);
-		return ret;
-	}
-	return genlmsg_reply(reply, info);
+	return shca_nl_reply(info, reply, ret);
 }
 
 /**

@@ -28,6 +28,7 @@ struct shca_dev *shca_nl_next(const struct net *net, u32 index);
 typedef int shca_nl_fill_fn(struct sk_buff *skb, u32 portid, u32 seq,
 			    int flags, const struct shca_dev *dev);
 
+int shca_nl_reply(struct genl_info *info, struct sk_buff *reply, int ret);
 int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
 			shca_nl_fill_fn *fill);
 int shca_nl_show_devices(struct sk_buff *skb, struct netlink_callback *cb,

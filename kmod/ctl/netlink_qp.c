@@ -211,11 +211,7 @@ int shca_nl_qp_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 out_put_dev:
 	shca_device_put(dev);
-	if (ret) {
-		nlmsg_free(reply);
-		return ret;
-	}
-	return genlmsg_reply(reply, info);
+	return shca_nl_reply(info, reply, ret);
 }
 
 /*

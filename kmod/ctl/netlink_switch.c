@@ -101,11 +101,7 @@ int shca_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	ret = reply ? fill_switch(reply, info->snd_portid, info->snd_seq, 0,
 				  sw) : -ENOMEM;
 	shca_switch_put(sw);
-	if (ret) {
-		nlmsg_free(reply);
-		return ret;
-	}
-	return genlmsg_reply(reply, info);
+	return shca_nl_reply(info, reply, ret);
 }
 
 /**
