@@ -37,9 +37,6 @@ port_guid() {
 	printf '0x%s\n' "${gid//:/}"
 }
 
-# port_is DEVICE STATE: INIT, ACTIVE, ...
-port_is() { grep -q ": $2" "/sys/class/infiniband/$1/ports/1/state"; }
-
 # ports_are STATE DEVICE...
 ports_are() {
 	local state=$1 dev

@@ -80,9 +80,10 @@ dev_up() {
 	wait_until 5 gid_index "$DEV_B" "$IP_B" >/dev/null || fail "$DEV_B: no GID of $IP_B"
 }
 
-port_active() { # DEVICE [PORT]
-	grep -q ACTIVE "/sys/class/infiniband/$1/ports/${2:-1}/state"
-} 2>/dev/null
+# port_is DEVICE STATE: INIT, ACTIVE, ...
+port_is() { grep -q ": $2" "/sys/class/infiniband/$1/ports/1/state"; } 2>/dev/null
+
+port_active() { port_is "$1" ACTIVE; } # DEVICE
 
 # gid_index DEVICE IP [PORT]: the index of the RoCE v2 GID of that address
 gid_index() {
