@@ -235,6 +235,8 @@ struct shca_read {
  * @msn: messages completed
  * @kind: SHCA_OPF_SEND or _WRITE of the message under way, 0: none
  * @offset: bytes of it received
+ * @local: SHCA_OPF_SEND, _WRITE or _READ of the message that the local path has
+ *	admitted at @epsn, 0: none
  * @write_va: next byte of the WRITE under way
  * @write_left: bytes of it to come
  * @write_rkey: its key
@@ -282,6 +284,7 @@ struct shca_rq {
 	u32 msn;
 	u32 kind;
 	u32 offset;
+	u32 local;
 	u64 write_va;
 	u32 write_left;
 	u32 write_rkey;

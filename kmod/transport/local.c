@@ -11,7 +11,9 @@
  * wire has the answer, or the silence, that is due.
  *
  * A long message is done in pieces of a turn's budget; between them both seats
- * are free, and sq->local says how far it is.  A seat is never waited for: a
+ * are free, sq->local says how far it is, and rq->local what the responder has
+ * admitted.  For the wire it has not begun: that may take it over, from its first
+ * byte, when the port goes down under it.  A seat is never waited for: a
  * requester that finds it taken marks the responder (rq->parked) and is kicked
  * when its owner has no more to do.  A datagram takes the wire instead.
  *
@@ -36,12 +38,12 @@ static void leave(struct shca_qp *peer)
 	shca_qp_put(peer);
 }
 
-/* Kind of the message under way at the responder, while @s is */
+/* What @s is for the responder, as in shca_rq.local */
 static u32 kind_of(const struct shca_swqe *s)
 {
 	switch (s->wqe.opcode) {
 	case IB_WR_RDMA_READ:
-		return 0;
+		return SHCA_OPF_READ;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return SHCA_OPF_WRITE;
@@ -351,7 +353,7 @@ static bool execute(struct shca_qp *qp, struct shca_qp *peer,
 			l->active = true;
 			l->moved = 0;
 			l->down = overlaps_up(qp, peer, s, &req);
-			peer->rq.kind = kind_of(s);
+			peer->rq.local = kind_of(s);
 		}
 	}
 	b->packets--;
@@ -385,7 +387,6 @@ enum shca_local_result shca_local_send(struct shca_qp *qp, struct shca_swqe *s,
 	struct shca_sq *sq = &qp->sq;
 	enum shca_local_result ret = SHCA_LOCAL_NONE;
 	struct shca_qp *peer;
-	u32 kind;
 
 	lockdep_assert_held(&sq->run);
 	/*
@@ -401,10 +402,10 @@ enum shca_local_result shca_local_send(struct shca_qp *qp, struct shca_swqe *s,
 		sq->local.active = false;
 		return SHCA_LOCAL_NONE;
 	}
-	kind = sq->local.active ? kind_of(s) : 0;
 	if (sq->una != sq->psn) {
 		ret = SHCA_LOCAL_STOP;
-	} else if (peer->rq.epsn != sq->psn || peer->rq.kind != kind) {
+	} else if (peer->rq.epsn != sq->psn || peer->rq.kind ||
+		   (sq->local.active && peer->rq.local != kind_of(s))) {
 		sq->local.active = false;
 	} else {
 		WRITE_ONCE(peer->last_heard, jiffies);

@@ -239,6 +239,7 @@ void shca_responder_executed(struct shca_qp *qp, const struct shca_request *req)
 	}
 	rq->kind = flags & SHCA_OPF_ENDS ? 0 :
 		   flags & (SHCA_OPF_SEND | SHCA_OPF_WRITE);
+	rq->local = 0;
 	if (req->ack_req)
 		rq->ack_due = true;
 	if (!(flags & SHCA_OPF_ENDS))

@@ -29,7 +29,31 @@ alone vt_local -n 8 late
 	fail "of 101 messages of 5000 bytes, 8 times, only $(grown "$DEV_A" local_bytes_copied) bytes went the short way"
 ok 'a peer that is late'
 
+flapping() { # PID: the port goes down and up until that ends
+	local down=0
+	while kill -0 "$1" 2>/dev/null; do
+		run ip -n A link set va down
+		sleep 0.0$((RANDOM % 9 + 1))
+		run ip -n A link set va up
+		((down += 1))
+		sleep 0.0$((RANDOM % 9 + 1))
+	done
+	printf 'the port went down %d times\n' "$down"
+	((down > 2)) || fail 'it did not flap'
+}
 RANDOM=1
+snap "$DEV_A"
+before=$(counter "$DEV_A" local_bytes_copied)
+ip netns exec A vt_local -d "$DEV_A" -g "$IP_A" \
+	-n "$(by_kernel 100 40 4)" flap &
+pid=$!
+wait_until 30 moving "$before" || fail 'vt_local flap: no traffic'
+flapping $pid
+wait $pid || fail 'vt_local flap failed'
+wait_until 5 port_active "$DEV_A" || fail "$DEV_A is not active"
+(($(grown "$DEV_A" tx_packets) > 0)) || fail 'the wire took over no message'
+ok 'the port flaps under long messages'
+
 for ((k = 0; k < kills; k++)); do
 	ip netns exec A vt_xfer -d "$DEV_A" -g "$IP_A" -s -w 60000 >/dev/null 2>&1 &
 	server=$!

@@ -10,6 +10,8 @@
  *             is written any more once that has returned
  *   stop      the requester is moved to ERR, or destroyed, in mid-message
  *   late      the peer is not ready at first, and asked over the wire
+ *   flap      the port goes down and up all the time (somebody else sees to
+ *             that): every message succeeds, each byte is what it should be
  *
  * Mid-message is where a long message is after post_send, which executes only
  * its beginning.  A round in which it was over too soon shows nothing; a test of
@@ -26,6 +28,7 @@
 #define MS	20000
 #define MIB	(1u << 20)
 #define LONG	(32 * MIB)
+#define FLAPPED	(4 * MIB)	/* the wire is slow on debug kernels */
 #define TOUCHED	0x3c
 
 enum op { SEND, WRITE, READ, OPS };
@@ -281,6 +284,36 @@ static void late(struct rig *r, unsigned long n)
 	printf("late: %lu peers: ok\n", n);
 }
 
+/* ---- flap ------------------------------------------------------------- */
+
+static void flap(struct rig *r, unsigned long n)
+{
+	/* silence is noticed after 67 ms */
+	struct vt_opt opt = { .timeout = 14, .retry = 8 };
+	struct vt_buf *to;
+
+	vt_end_create(&r->a, r->dev, &opt);
+	vt_end_create(&r->b, r->dev, &opt);
+	vt_connect(&r->a, &r->b, &opt);
+	for (unsigned long i = 0; i < n; i++)
+		for (int op = 0; op < OPS; op++) {
+			vt_step("%s %lu while the port flaps", op_name[op], i);
+			to = op == READ ? &r->near : &r->far;
+			vt_fill(op == READ ? r->far.p : r->near.p, FLAPPED,
+				OPS * i + op, 0);
+			memset(to->p, 0, FLAPPED);
+			post(r, op, vt_sge(&r->near, 0, FLAPPED),
+			     vt_sge(&r->far, 0, FLAPPED), r->far.mr->rkey);
+			vt_wait(r->a.cq, 3 * MS, op_name[op]);
+			if (op == SEND)
+				vt_wait(r->b.cq, MS, "receive");
+			require(!memcmp(r->near.p, r->far.p, FLAPPED),
+				"the bytes are not those that were sent");
+		}
+	rig_close(r);
+	printf("flap: %lu messages: ok\n", n * OPS);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 300 };
@@ -305,6 +338,8 @@ int main(int argc, char **argv)
 		stop(&r, n);
 	else if (!strcmp(what, "late"))
 		late(&r, n);
+	else if (!strcmp(what, "flap"))
+		flap(&r, n);
 	else
 		fail("no such test: %s", what);
 	vt_check_guards(&r.near, "near");
