@@ -19,15 +19,19 @@
  * Lifetime: the test is torn down by whichever comes first, the end of init,
  * the removal of a device it uses, or module exit; game_lock makes it once.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/completion.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #define RING		64	/* receives posted and send buffers, each end */
+#define MAX_BALLS	32
 #define POLL_BATCH	8
 #define RECV_FLAG	BIT(16)	/* in a wr_id */
 
@@ -65,7 +69,12 @@ MODULE_PARM_DESC(result, "ok, or what went wrong");
  * @qp: queue pair
  * @mem: RING send buffers, then RING receive buffers
  * @dma: @mem for the device
+ * @lock: guards @busy, @waiting and @nwaiting; no verb is called under it
  * @busy: send buffers whose completion is outstanding
+ * @waiting: balls for which no send buffer was free. The acknowledges of a burst
+ *	of messages may come after the answers to them, so both ends together have
+ *	more sends outstanding than there are balls.
+ * @nwaiting: how many
  * @running: handlers of @cq that run now; more than one is a bug
  * @poster: task that is inside of a post function
  * @poster_softirq: that it is there in a softirq
@@ -80,7 +89,10 @@ struct end {
 	struct ib_qp *qp;
 	void *mem;
 	u64 dma;
+	spinlock_t lock;
 	DECLARE_BITMAP(busy, RING);
+	u64 waiting[MAX_BALLS];
+	u32 nwaiting;
 	atomic_t running;
 	struct task_struct *poster;
 	bool poster_softirq;
@@ -163,28 +175,63 @@ static int post_recv(struct end *e, u32 slot)
 	return ret;
 }
 
-static int post_send(struct end *e, u64 seed)
+static int post_send(struct end *e, u32 slot, u64 seed)
 {
-	struct ib_sge sge = { .length = size, .lkey = e->pd->local_dma_lkey };
+	struct ib_sge sge = {
+		.addr = e->dma + (u64)slot * size,
+		.length = size,
+		.lkey = e->pd->local_dma_lkey,
+	};
 	struct ib_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1,
+		.wr_id = slot, .sg_list = &sge, .num_sge = 1,
 		.opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED,
 	};
-	u32 slot;
 	int ret;
 
-	do {
-		slot = find_first_zero_bit(e->busy, RING);
-		if (slot >= RING)
-			return -ENOBUFS;
-	} while (test_and_set_bit(slot, e->busy));
 	fill(e->mem + (size_t)slot * size, seed);
-	wr.wr_id = slot;
-	sge.addr = e->dma + (u64)slot * size;
 	post_begin(e);
 	ret = ib_post_send(e->qp, &wr, NULL);
 	post_end(e);
 	return ret;
+}
+
+/* Send a ball, or leave it to the next send completion. */
+static int play(struct end *e, u64 seed)
+{
+	u32 slot;
+
+	spin_lock_bh(&e->lock);
+	slot = find_first_zero_bit(e->busy, RING);
+	if (slot < RING) {
+		__set_bit(slot, e->busy);
+	} else if (WARN_ON_ONCE(e->nwaiting == MAX_BALLS)) {
+		spin_unlock_bh(&e->lock);
+		return -EOVERFLOW;
+	} else {
+		e->waiting[e->nwaiting++] = seed;
+	}
+	spin_unlock_bh(&e->lock);
+	return slot < RING ? post_send(e, slot, seed) : 0;
+}
+
+/* A send has completed: its buffer is for the next ball. */
+static void sent(struct end *e, u64 slot)
+{
+	bool twice, more;
+	u64 seed = 0;
+
+	spin_lock_bh(&e->lock);
+	twice = slot >= RING || !test_bit(slot, e->busy);
+	more = !twice && e->nwaiting && !atomic_read(&game.stopped);
+	if (more)
+		seed = e->waiting[--e->nwaiting];
+	else if (!twice)
+		__clear_bit(slot, e->busy);
+	spin_unlock_bh(&e->lock);
+	if (twice)
+		game_fail("fail: send %llu completed twice", slot);
+	else if (more && post_send(e, slot, seed))
+		game_fail("fail: posting a ball that waited");
 }
 
 static void received(struct end *e, const struct ib_wc *wc)
@@ -208,7 +255,7 @@ static void received(struct end *e, const struct ib_wc *wc)
 		return;
 	ret = post_recv(e, slot);
 	if (!ret)
-		ret = post_send(e, p[0] + 1);
+		ret = play(e, p[0] + 1);
 	if (ret)
 		game_fail("fail: posting from the handler: %d", ret);
 }
@@ -224,8 +271,8 @@ static void completed(struct end *e, const struct ib_wc *wc)
 	}
 	if (wc->wr_id & RECV_FLAG)
 		received(e, wc);
-	else if (wc->wr_id >= RING || !test_and_clear_bit(wc->wr_id, e->busy))
-		game_fail("fail: send %llu completed twice", wc->wr_id);
+	else
+		sent(e, wc->wr_id);
 }
 
 static void on_completion(struct ib_cq *cq, void *context)
@@ -310,6 +357,7 @@ static int end_open(struct end *e, struct ib_device *device)
 	int ret;
 
 	e->dev = device;
+	spin_lock_init(&e->lock);
 	ret = choose_gid(e);
 	if (ret)
 		return ret;
@@ -431,7 +479,7 @@ static int game_open(struct ib_device *a, struct ib_device *b)
 	for (i = 0; i < game.ends; i++)
 		ib_req_notify_cq(game.end[i].cq, IB_CQ_NEXT_COMP);
 	for (i = 0; i < balls; i++) {
-		ret = post_send(&game.end[i % game.ends], (u64)i << 32);
+		ret = play(&game.end[i % game.ends], (u64)i << 32);
 		if (ret) {
 			game_fail("fail: first ball: %d", ret);
 			return ret;
@@ -508,7 +556,7 @@ static int __init pingpong_init(void)
 	int ret;
 
 	if (!dev || size < 8 || size > 16384 || size % 8 || balls < 1 ||
-	    balls > 32)
+	    balls > MAX_BALLS)
 		return -EINVAL;
 	if (!peer)
 		peer = dev;
