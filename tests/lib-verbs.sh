@@ -11,7 +11,7 @@ readonly HW=/sys/class/infiniband
 # what a verbs program shows when it fails, while its queue pairs live
 export VT_ON_FAIL='for d in $(ls /sys/class/infiniband); do
 	ibctl qp list $d | head -n 10
-	grep -Hv "^0$" /sys/class/infiniband/$d/ports/1/hw_counters/* | sed "s,.*/,$d ,"
+	ibctl stats $d | grep -v "[[:blank:]]0$"
 done'
 
 # by_kernel STOCK UML DEBUG: what fits the speed of the kernel that runs
