@@ -4,6 +4,8 @@
  * questions that packets ask.  Pure code, built in user space too; the owner's
  * lock guards whatever is changed.
  */
+#include "../wire/hdr.h"
+#include "../wire/opcode.h"
 #include "node.h"
 
 static void port_init(struct shca_node *n, u8 port)
@@ -106,6 +108,43 @@ u8 shca_node_link(struct shca_node *n, u8 port, enum shca_node_link link)
 	if (n->type == SHCA_NODE_SWITCH)
 		n->sw.life_psc |= SHCA_SWI_PORT_STATE_CHANGE;
 	return was;
+}
+
+/**
+ * shca_key_violation_of - describe a packet with a wrong key
+ * @packet: its headers, from the LRH; they are in one piece and of good shape
+ * @trap: SHCA_TRAP_BAD_P_KEY, or _BAD_Q_KEY of a datagram
+ * @v: filled in
+ *
+ * Context: any.
+ */
+void shca_key_violation_of(const void *packet, u16 trap,
+			   struct shca_key_violation *v)
+{
+	const struct shca_lrh *l = packet;
+	const struct shca_grh *grh = (const void *)(l + 1);
+	const struct shca_bth *bth = (const void *)(l + 1);
+	const struct shca_deth *deth;
+
+	*v = (struct shca_key_violation) {
+		.trap = trap,
+		.slid = be16_to_cpu(l->slid),
+		.dlid = be16_to_cpu(l->dlid),
+		.sl = shca_lrh_sl(l),
+	};
+	if ((l->sl_lnh & 3) == SHCA_LNH_IBA_GLOBAL) {
+		memcpy(v->sgid, grh->sgid, sizeof(v->sgid));
+		memcpy(v->dgid, grh->dgid, sizeof(v->dgid));
+		bth = (const void *)(grh + 1);
+	}
+	v->key = be16_to_cpu(bth->pkey);
+	v->dst_qpn = shca_bth_qpn(bth);
+	if ((bth->opcode & SHCA_OP_SERVICE_MASK) != SHCA_OP_UD)
+		return;
+	deth = (const void *)(bth + 1);
+	v->src_qpn = be32_to_cpu(deth->src_qpn) & SHCA_BTH_LOW24;
+	if (trap == SHCA_TRAP_BAD_Q_KEY)
+		v->key = be32_to_cpu(deth->qkey);
 }
 
 /**

@@ -34,6 +34,7 @@ enum {
  *	cable here carries packets in order, whatever their VL
  * @lease_end: second at which the M_Key's lease ends, if @lease_runs
  * @lease_runs: an M_Key violation has started it
+ * @quiet_until: no trap of a violation before then (fabric/notice.c)
  */
 struct shca_node_port {
 	struct shca_port_info info;
@@ -41,6 +42,7 @@ struct shca_node_port {
 	u8 vl_arb[2][64];
 	u64 lease_end;
 	bool lease_runs;
+	u64 quiet_until;
 };
 
 /**
@@ -115,6 +117,32 @@ enum shca_node_link {
 	SHCA_NODE_LINK_UP,
 };
 
+/**
+ * struct shca_key_violation - a packet with a key that its port does not take
+ * @trap: SHCA_TRAP_BAD_P_KEY or _BAD_Q_KEY: which key
+ * @slid: source
+ * @dlid: destination
+ * @key: the key that it has
+ * @sl: service level
+ * @src_qpn: source QP; 0 where packets do not say
+ * @dst_qpn: destination QP
+ * @sgid: of its GRH, or zeros
+ * @dgid: of its GRH, or zeros
+ */
+struct shca_key_violation {
+	u16 trap;
+	u16 slid;
+	u16 dlid;
+	u32 key;
+	u8 sl;
+	u32 src_qpn;
+	u32 dst_qpn;
+	u8 sgid[16];
+	u8 dgid[16];
+};
+
+void shca_key_violation_of(const void *packet, u16 trap,
+			   struct shca_key_violation *v);
 void shca_node_init(struct shca_node *n);
 u8 shca_node_link(struct shca_node *n, u8 port, enum shca_node_link link);
 bool shca_node_is_member(const struct shca_node_port *p, u16 pkey, u16 *index);

@@ -111,6 +111,22 @@ static void hca_link(struct shca_plug *plug, enum shca_node_link link)
 	shca_device_changed(dev);
 }
 
+static void hca_violation(struct shca_plug *plug,
+			  const struct shca_key_violation *v)
+{
+	struct shca_hca *hca = container_of(plug, struct shca_hca, plug);
+	unsigned long flags;
+	struct shca_smp trap;
+	bool due;
+
+	spin_lock_irqsave(&hca->dev->node_lock, flags);
+	due = shca_notice_bad_key(&hca->node, 1, ktime_get_boottime_ns(),
+				  &hca->trap_tid, v, &trap);
+	spin_unlock_irqrestore(&hca->dev->node_lock, flags);
+	if (due)
+		send_trap(hca->dev, &trap);
+}
+
 static void hca_name(struct shca_plug *plug, char *name, size_t size)
 {
 	struct shca_dev *dev = container_of(plug, struct shca_hca, plug)->dev;
@@ -121,6 +137,7 @@ static void hca_name(struct shca_plug *plug, char *name, size_t size)
 static const struct shca_plug_ops hca_plug_ops = {
 	.receive = hca_receive,
 	.link = hca_link,
+	.violation = hca_violation,
 	.name = hca_name,
 };
 
@@ -177,17 +194,19 @@ static int process_smp(struct shca_dev *dev, int mad_flags, u32 port,
 	enum shca_mad_result result;
 	unsigned long flags;
 	struct shca_smp trap;
+	bool due = false;
 
 	spin_lock_irqsave(&dev->node_lock, flags);
 	result = shca_sma_mad(dev->node, &c);
 	if (c.changed & SHCA_SMA_BAD_M_KEY)
-		shca_notice_bad_m_key(&hca->node, port, ++hca->trap_tid, c.in,
-				      &trap);
+		due = shca_notice_bad_m_key(&hca->node, port,
+					    ktime_get_boottime_ns(),
+					    &hca->trap_tid, c.in, &trap);
 	spin_unlock_irqrestore(&dev->node_lock, flags);
 
-	if (c.changed & SHCA_SMA_BAD_M_KEY)
+	if (due)
 		send_trap(dev, &trap);
-	else
+	if (!(c.changed & SHCA_SMA_BAD_M_KEY))
 		tell(dev, &c);
 	act(dev, c.changed);
 	switch (result) {

@@ -14,6 +14,17 @@
 #define BAD_M_KEY_ATTR		8
 #define BAD_M_KEY_MOD		10
 #define BAD_M_KEY_KEY		14
+#define BAD_KEY_LID1		2	/* whom it is from */
+#define BAD_KEY_LID2		4	/* whom it is for */
+#define BAD_KEY_KEY		6
+#define BAD_KEY_SL		10	/* SL (4), reserved (4) */
+#define BAD_KEY_QP1		11	/* 24 bits, as the other one */
+#define BAD_KEY_QP2		15
+#define BAD_KEY_GID1		18
+#define BAD_KEY_GID2		34
+
+/* SubnetTimeOut is a power of two, in units of so many ns */
+#define TIMEOUT_UNIT		4096ull
 
 static struct shca_notice *begin(const struct shca_node *n, u8 port, u32 tid,
 				 u8 type, u16 trap, struct shca_smp *smp)
@@ -73,22 +84,59 @@ void shca_notice_local_change(const struct shca_node *n, u8 port, u32 tid,
 	d[LOCAL_CHANGE_WHICH] = node_desc;
 }
 
+/*
+ * A violation may come with any packet from anybody.  So there is one trap in a
+ * SubnetTimeOut at the most (14.3.12); what came meanwhile was counted.
+ */
+static bool due(struct shca_node *n, u8 port, u64 now)
+{
+	struct shca_node_port *p = shca_node_base_port(n, port);
+
+	if (now < p->quiet_until)
+		return false;
+	p->quiet_until = now + (TIMEOUT_UNIT << (p->info.rereg_timeout &
+						 SHCA_PI_TIMEOUT_MASK));
+	return true;
+}
+
+static void put24(u8 *at, u32 v)
+{
+	at[0] = v >> 16;
+	at[1] = v >> 8;
+	at[2] = v;
+}
+
+static __be16 one_more(__be16 counter)
+{
+	u16 n = be16_to_cpu(counter);
+
+	return cpu_to_be16(n == 0xffff ? n : n + 1);
+}
+
 /**
  * shca_notice_bad_m_key - somebody used a wrong M_Key (trap 256)
  * @n: the node
  * @port: port that the SMP came by
- * @tid: transaction ID
+ * @now: ns since anything
+ * @tid: transaction ID of the last trap; advanced
  * @bad: the SMP
  * @smp: filled in
+ *
+ * Context: any, under the owner's lock.
+ * Return: whether there is a trap to be sent.
  */
-void shca_notice_bad_m_key(const struct shca_node *n, u8 port, u32 tid,
+bool shca_notice_bad_m_key(struct shca_node *n, u8 port, u64 now, u32 *tid,
 			   const struct shca_smp *bad, struct shca_smp *smp)
 {
 	const struct shca_port_info *pi = &shca_node_base_port(n, port)->info;
-	struct shca_notice *notice = begin(n, port, tid, SHCA_NOTICE_SECURITY,
-					   SHCA_TRAP_BAD_M_KEY, smp);
-	u8 *d = notice->details;
+	struct shca_notice *notice;
+	u8 *d;
 
+	if (!due(n, port, now))
+		return false;
+	notice = begin(n, port, ++*tid, SHCA_NOTICE_SECURITY,
+		       SHCA_TRAP_BAD_M_KEY, smp);
+	d = notice->details;
 	memcpy(d + BAD_M_KEY_LID, &pi->lid, 2);
 	if (bad->mgmt_class == SHCA_MAD_CLASS_SMP_DR)
 		memcpy(d + BAD_M_KEY_DR_SLID, &bad->dr_slid, 2);
@@ -96,4 +144,48 @@ void shca_notice_bad_m_key(const struct shca_node *n, u8 port, u32 tid,
 	memcpy(d + BAD_M_KEY_ATTR, &bad->attr_id, 2);
 	memcpy(d + BAD_M_KEY_MOD, &bad->attr_mod, 4);
 	memcpy(d + BAD_M_KEY_KEY, &bad->m_key, 8);
+	return true;
+}
+
+/**
+ * shca_notice_bad_key - somebody used a wrong P_Key or Q_Key (traps 257, 258)
+ * @n: the node
+ * @port: port that the packet came by
+ * @now: ns since anything
+ * @tid: transaction ID of the last trap; advanced
+ * @v: the packet
+ * @smp: filled in
+ *
+ * Counts it in PortInfo (14.2.5.6).
+ *
+ * Context: any, under the owner's lock.
+ * Return: whether there is a trap to be sent.
+ */
+bool shca_notice_bad_key(struct shca_node *n, u8 port, u64 now, u32 *tid,
+			 const struct shca_key_violation *v,
+			 struct shca_smp *smp)
+{
+	struct shca_port_info *pi = &shca_node_base_port(n, port)->info;
+	__be16 lid1 = cpu_to_be16(v->slid), lid2 = cpu_to_be16(v->dlid);
+	__be32 key = cpu_to_be32(v->key);
+	struct shca_notice *notice;
+	u8 *d;
+
+	if (v->trap == SHCA_TRAP_BAD_P_KEY)
+		pi->p_key_violations = one_more(pi->p_key_violations);
+	else
+		pi->q_key_violations = one_more(pi->q_key_violations);
+	if (!due(n, port, now))
+		return false;
+	notice = begin(n, port, ++*tid, SHCA_NOTICE_SECURITY, v->trap, smp);
+	d = notice->details;
+	memcpy(d + BAD_KEY_LID1, &lid1, 2);
+	memcpy(d + BAD_KEY_LID2, &lid2, 2);
+	memcpy(d + BAD_KEY_KEY, &key, 4);
+	d[BAD_KEY_SL] = v->sl << 4;
+	put24(d + BAD_KEY_QP1, v->src_qpn);
+	put24(d + BAD_KEY_QP2, v->dst_qpn);
+	memcpy(d + BAD_KEY_GID1, v->sgid, sizeof(v->sgid));
+	memcpy(d + BAD_KEY_GID2, v->dgid, sizeof(v->dgid));
+	return true;
 }

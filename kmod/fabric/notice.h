@@ -12,7 +12,10 @@ void shca_notice_link_state(const struct shca_node *n, u32 tid,
 			    struct shca_smp *smp);
 void shca_notice_local_change(const struct shca_node *n, u8 port, u32 tid,
 			      bool node_desc, struct shca_smp *smp);
-void shca_notice_bad_m_key(const struct shca_node *n, u8 port, u32 tid,
+bool shca_notice_bad_m_key(struct shca_node *n, u8 port, u64 now, u32 *tid,
 			   const struct shca_smp *bad, struct shca_smp *smp);
+bool shca_notice_bad_key(struct shca_node *n, u8 port, u64 now, u32 *tid,
+			 const struct shca_key_violation *v,
+			 struct shca_smp *smp);
 
 #endif /* _SHCA_NOTICE_H */

@@ -9,6 +9,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
+#include <rdma/ib_mad.h>
 
 #include "../base/limits.h"
 #include "../link/ib.h"
@@ -150,7 +151,7 @@ static void act(struct shca_switch *sw, const struct shca_sma_call *c)
 		shca_plug_later(plug, SHCA_PLUG_BOUNCE);
 }
 
-static bool agent_smp(struct shca_switch *sw, u8 in, const void *mad,
+static enum shca_mad_result agent_smp(struct shca_switch *sw, u8 in, const void *mad,
 		      struct shca_smp *reply)
 {
 	struct shca_sma_call c = {
@@ -161,20 +162,22 @@ static bool agent_smp(struct shca_switch *sw, u8 in, const void *mad,
 	};
 	enum shca_mad_result result;
 	struct shca_smp trap;
+	bool due = false;
 
 	spin_lock(&sw->lock);
 	result = shca_sma_mad(&sw->node, &c);
 	if (c.changed & SHCA_SMA_BAD_M_KEY)
-		shca_notice_bad_m_key(&sw->node, in, ++sw->trap_tid, mad,
-				      &trap);
+		due = shca_notice_bad_m_key(&sw->node, in,
+					    ktime_get_boottime_ns(),
+					    &sw->trap_tid, mad, &trap);
 	spin_unlock(&sw->lock);
-	if (c.changed & SHCA_SMA_BAD_M_KEY)
+	if (due)
 		send_trap(sw, &trap);
 	act(sw, &c);
-	return result == SHCA_MAD_REPLY;
+	return result;
 }
 
-static bool agent_perf(struct shca_switch *sw, const void *mad,
+static enum shca_mad_result agent_perf(struct shca_switch *sw, const void *mad,
 		       struct shca_smp *reply)
 {
 	struct shca_pma_ports ports = {
@@ -193,7 +196,38 @@ static bool agent_perf(struct shca_switch *sw, const void *mad,
 			sw->now[p].v[i] = atomic64_read(&sw->count[p].v[i]);
 	result = shca_pma_mad(mad, (struct shca_pma_mad *)reply, &ports);
 	spin_unlock(&sw->lock);
-	return result == SHCA_MAD_REPLY;
+	return result;
+}
+
+static void violation(struct shca_switch *sw, u8 in, u16 trap,
+		      const struct sk_buff *skb)
+{
+	struct shca_key_violation v;
+	struct shca_smp smp;
+	bool due;
+
+	shca_key_violation_of(skb->data, trap, &v);
+	spin_lock(&sw->lock);
+	due = shca_notice_bad_key(&sw->node, in, ktime_get_boottime_ns(),
+				  &sw->trap_tid, &v, &smp);
+	spin_unlock(&sw->lock);
+	if (due)
+		send_trap(sw, &smp);
+}
+
+/* What guards QP1: a partition, and a key that programs can not use */
+static bool keys_ok(struct shca_switch *sw, u8 in,
+		    const struct shca_mad_path *path, const struct sk_buff *skb)
+{
+	u16 index;
+
+	if (!shca_node_is_member(&sw->node.port[0], path->pkey, &index))
+		violation(sw, in, SHCA_TRAP_BAD_P_KEY, skb);
+	else if (path->qkey != IB_QP1_QKEY)
+		violation(sw, in, SHCA_TRAP_BAD_Q_KEY, skb);
+	else
+		return true;
+	return false;
 }
 
 /* Send a MAD on, or an answer back, in a packet that is as old as @skb. */
@@ -222,14 +256,22 @@ static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 	bool directed = path->mgmt && smp->hop_cnt &&
 			smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR;
 	struct shca_mad_path back = *path;
+	enum shca_mad_result result;
 	struct shca_fwd f = {};
 	struct shca_smp reply;
-	u16 index;
 
-	if (path->mgmt ? !agent_smp(sw, in, smp, &reply) :
-	    !shca_node_is_member(&sw->node.port[0], path->pkey, &index) ||
-	    !agent_perf(sw, smp, &reply)) {
-		consume_skb(skb);
+	if (!path->mgmt && !keys_ok(sw, in, path, skb)) {
+		kfree_skb(skb);
+		return;
+	}
+	result = path->mgmt ? agent_smp(sw, in, smp, &reply) :
+			      agent_perf(sw, smp, &reply);
+	if (result != SHCA_MAD_REPLY) {
+		/* Nobody here asked, or knows what it is. */
+		if (result == SHCA_MAD_NOT_OURS)
+			count(sw, in, path->mgmt ? SHCA_PMA_VL15_DROPPED :
+						   SHCA_PMA_RCV_ERRORS, 1);
+		kfree_skb(skb);
 		return;
 	}
 	back.src_qpn = path->dst_qpn;

@@ -24,12 +24,16 @@ struct shca_plug;
  *	(shca_frame()) is valid. BHs are off, under RCU
  * @link: the link came, went or was disabled; process context, under
  *	cable_mutex
+ * @violation: an adapter's: a packet for it has a key that it does not take; BHs
+ *	off or process context
  * @name: write the name of the node; under cable_mutex, so that the node is
  *	there
  */
 struct shca_plug_ops {
 	void (*receive)(struct shca_plug *plug, struct sk_buff *skb);
 	void (*link)(struct shca_plug *plug, enum shca_node_link link);
+	void (*violation)(struct shca_plug *plug,
+			  const struct shca_key_violation *v);
 	void (*name)(struct shca_plug *plug, char *name, size_t size);
 };
 

@@ -26,6 +26,7 @@ const struct shca_link_ops shca_ib_ops = {
 	.close		= ib_close,
 	.xmit		= shca_ib_xmit,
 	.fill_grh	= shca_ib_fill_grh,
+	.bad_qkey	= shca_ib_bad_qkey,
 };
 
 /**

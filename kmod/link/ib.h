@@ -16,6 +16,7 @@ int shca_ib_xmit(struct shca_dev *dev, struct shca_flow *flow,
 /* ib_rx.c */
 void shca_ib_rx_init(shca_receive_fn *receive);
 void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb);
+void shca_ib_bad_qkey(struct shca_dev *dev, const struct sk_buff *skb);
 void shca_ib_fill_grh(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
 		      struct shca_cqe *cqe);
 
@@ -26,6 +27,7 @@ void shca_ib_fill_grh(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
  * @slid: source
  * @dlid: destination
  * @pkey: P_Key
+ * @qkey: Q_Key of one that came; what is sent has QP1's
  * @src_qpn: QP that it is from
  * @dst_qpn: QP that it is for
  */
@@ -35,6 +37,7 @@ struct shca_mad_path {
 	u16 slid;
 	u16 dlid;
 	u16 pkey;
+	u32 qkey;
 	u32 src_qpn;
 	u32 dst_qpn;
 };

@@ -67,6 +67,8 @@ struct sk_buff *shca_mad_frame(const struct shca_mad_path *path,
  * @path: filled in
  *
  * Context: any.
+ * Keys are the caller's to check.
+ *
  * Return: SHCA_MAD_SIZE bytes within the packet, or NULL if it carries no MAD
  * for an agent, or is damaged.
  */
@@ -90,14 +92,14 @@ const void *shca_mad_of_frame(struct sk_buff *skb, struct shca_mad_path *path)
 		return NULL;
 	d = (struct shca_deth *)(skb->data + p.bth + sizeof(struct shca_bth));
 	path->mgmt = p.vl == SHCA_VL_MGMT;
-	/* Each has its own QP, and QP1 a key that programs cannot use. */
-	if (path->mgmt != !p.qpn ||
-	    (p.qpn && d->qkey != cpu_to_be32(IB_QP1_QKEY)))
+	/* Each has its own QP. */
+	if (path->mgmt != !p.qpn)
 		return NULL;
 	path->sl = p.sl;
 	path->slid = p.slid;
 	path->dlid = p.dlid;
 	path->pkey = p.pkey;
+	path->qkey = be32_to_cpu(d->qkey);
 	path->dst_qpn = p.qpn;
 	path->src_qpn = be32_to_cpu(d->src_qpn) & SHCA_BTH_LOW24;
 	return skb->data + at;

@@ -176,18 +176,25 @@ static void drop(struct shca_dev *dev, enum shca_stat why, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* The port counts these for the subnet manager, up to what fits (14.2.5.6). */
-static void count_p_key_violation(struct shca_dev *dev)
+/* The subnet manager wants to know; headers from the LRH on are linear. */
+static void violation(struct shca_dev *dev, u16 trap, const void *packet)
 {
-	struct shca_port_info *pi = &shca_node_port(dev)->info;
-	unsigned long flags;
-	u16 n;
+	struct shca_key_violation v;
 
-	spin_lock_irqsave(&dev->node_lock, flags);
-	n = be16_to_cpu(pi->p_key_violations);
-	if (n != 0xffff)
-		pi->p_key_violations = cpu_to_be16(n + 1);
-	spin_unlock_irqrestore(&dev->node_lock, flags);
+	shca_key_violation_of(packet, trap, &v);
+	dev->plug->ops->violation(dev->plug, &v);
+}
+
+/**
+ * shca_ib_bad_qkey - a datagram has a wrong Q_Key
+ * @dev: the device
+ * @skb: as handed to the transport
+ *
+ * Context: any but hard interrupts.
+ */
+void shca_ib_bad_qkey(struct shca_dev *dev, const struct sk_buff *skb)
+{
+	violation(dev, SHCA_TRAP_BAD_Q_KEY, skb_mac_header(skb));
 }
 
 /* Hand it to a QP, which the caller holds; the packet is consumed. */
@@ -197,7 +204,7 @@ static void deliver(struct shca_qp *qp, struct sk_buff *skb,
 	enum shca_stat why = check_qp(qp, skb, p);
 
 	if (why == SHCA_STAT_rx_drop_pkey)
-		count_p_key_violation(qp->dev);
+		violation(qp->dev, SHCA_TRAP_BAD_P_KEY, skb->data);
 	if (why == SHCA_STAT_COUNT && !prepare(skb, p))
 		why = SHCA_STAT_rx_drop_inbox;
 	if (why != SHCA_STAT_COUNT)

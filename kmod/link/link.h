@@ -122,6 +122,8 @@ static inline const struct shca_bth *shca_rx_bth(const struct sk_buff *skb)
  * @fill_grh: for a datagram: the SHCA_GRH_LEN bytes that precede the payload,
  *	and the path fields of its CQE (wc_flags, slid, sl, network_hdr_type,
  *	smac, vlan_id, dlid_path_bits, pkey_index, port_num)
+ * @bad_qkey: a datagram that was received has a wrong Q_Key; NULL if nobody
+ *	wants to know
  * @leads_back: whether the destination of an AV is an address of the device
  *	itself; NULL if GIDs do not tell, then there is no local path
  * @watched: whether somebody captures the packets of the device, so that there
@@ -137,6 +139,7 @@ struct shca_link_ops {
 		    struct shca_burst *b, unsigned int *sent);
 	void (*fill_grh)(struct shca_dev *dev, struct sk_buff *skb,
 			 u8 grh[SHCA_GRH_LEN], struct shca_cqe *cqe);
+	void (*bad_qkey)(struct shca_dev *dev, const struct sk_buff *skb);
 	bool (*leads_back)(struct shca_dev *dev, const struct shca_av *av);
 	bool (*watched)(struct shca_dev *dev);
 	void (*local_grh)(struct shca_flow *flow, u32 len,

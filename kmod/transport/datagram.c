@@ -195,13 +195,16 @@ static void drop(struct shca_qp *qp, const struct shca_request *req,
  * shca_datagram_admit - may a datagram be received?
  * @qp: a datagram QP
  * @req: the datagram
+ * @skb: its packet, or NULL on the local path
  *
  * Context: the owner of the responder's runner.
  * Return: true with a receive WQE that has room for it, or false: it was
  * dropped and counted.
  */
-bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req)
+bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req,
+			 const struct sk_buff *skb)
 {
+	const struct shca_link_ops *link = qp->dev->link;
 	u32 qkey = qp->type == IB_QPT_GSI ? IB_QP1_QKEY : qp->qkey;
 	struct shca_rq *rq = &qp->rq;
 	u64 room = 0;
@@ -211,6 +214,8 @@ bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req)
 	/* QP0 is guarded by its VL. */
 	if (req->qkey != qkey && qp->type != IB_QPT_SMI) {
 		drop(qp, req, SHCA_STAT_rx_drop_qkey);
+		if (skb && link->bad_qkey)
+			link->bad_qkey(qp->dev, skb);
 		return false;
 	}
 	if (shca_rq_fetch(qp) <= 0) {
@@ -271,7 +276,7 @@ void shca_datagram_receive(struct shca_qp *qp, const struct shca_request *req,
 	struct shca_src src = { .buf = grh, .len = sizeof(grh) };
 	int ret;
 
-	if (!shca_datagram_admit(qp, req))
+	if (!shca_datagram_admit(qp, req, skb))
 		return;
 	qp->dev->link->fill_grh(qp->dev, skb, grh, &cqe);
 	ret = shca_copy_to_sges(qp->dev, qp->pd, rq->rwqe.sge,

@@ -106,7 +106,8 @@ void shca_sq_timer_fn(struct timer_list *t);
 
 /* datagram.c */
 bool shca_datagram_send(struct shca_qp *qp, struct shca_budget *b);
-bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req);
+bool shca_datagram_admit(struct shca_qp *qp, const struct shca_request *req,
+			 const struct sk_buff *skb);
 void shca_datagram_executed(struct shca_qp *qp, const struct shca_request *req,
 			    struct shca_cqe *cqe, int err);
 void shca_datagram_receive(struct shca_qp *qp, const struct shca_request *req,

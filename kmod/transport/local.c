@@ -490,7 +490,7 @@ bool shca_local_datagram(struct shca_qp *qp, u32 qpn,
 		return false;
 	WRITE_ONCE(peer->last_heard, jiffies);
 	shca_count(qp->dev, local_packets);
-	if (!shca_datagram_admit(peer, req))
+	if (!shca_datagram_admit(peer, req, NULL))
 		goto out;
 	ret = recv_memory(peer, SHCA_GRH_LEN, req->payload);
 	if (!ret) {

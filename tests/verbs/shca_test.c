@@ -150,11 +150,10 @@ static void choose_gid(struct vt_dev *dev, const char *want)
 	dev->gid = table[best].gid;
 }
 
-struct vt_dev *vt_open(const char *name, const char *gid)
+static struct vt_dev *open_port(const char *name, struct ibv_port_attr *port)
 {
 	struct vt_dev *dev = calloc(1, sizeof(*dev));
 	struct ibv_device **list;
-	struct ibv_port_attr port;
 	int n, rc;
 
 	require(dev, "no memory");
@@ -168,14 +167,34 @@ struct vt_dev *vt_open(const char *name, const char *gid)
 	ibv_free_device_list(list);
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
 	dev->port = 1;
-	rc = ibv_query_port(dev->ctx, dev->port, &port);
+	rc = ibv_query_port(dev->ctx, dev->port, port);
 	require(!rc, "query_port of %s: %s", name, strerror(rc));
-	require(port.state == IBV_PORT_ACTIVE, "port of %s is %s", name,
-		ibv_port_state_str(port.state));
-	dev->mtu = port.active_mtu;
-	choose_gid(dev, gid);
+	require(port->state == IBV_PORT_ACTIVE, "port of %s is %s", name,
+		ibv_port_state_str(port->state));
+	dev->mtu = port->active_mtu;
+	dev->lid = port->lid;
 	dev->pd = ibv_alloc_pd(dev->ctx);
 	require(dev->pd, "alloc_pd on %s: %m", name);
+	return dev;
+}
+
+struct vt_dev *vt_open(const char *name, const char *gid)
+{
+	struct ibv_port_attr port;
+	struct vt_dev *dev = open_port(name, &port);
+
+	choose_gid(dev, gid);
+	return dev;
+}
+
+struct vt_dev *vt_open_ib(const char *name)
+{
+	struct ibv_port_attr port;
+	struct vt_dev *dev = open_port(name, &port);
+
+	require(port.link_layer == IBV_LINK_LAYER_INFINIBAND,
+		"%s is not of native InfiniBand", name);
+	require(!ibv_query_gid(dev->ctx, 1, 0, &dev->gid), "query_gid: %m");
 	return dev;
 }
 
@@ -394,6 +413,7 @@ static void to_init(struct vt_end *end, const struct vt_opt *opt)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = end->dev->port,
+		.pkey_index = opt->pkey_index,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 	int rc;

@@ -45,13 +45,14 @@ void vt_step(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 uint64_t vt_now_us(void);
 
 /**
- * struct vt_dev - an open device and the GID its queue pairs use
+ * struct vt_dev - an open device and the address its queue pairs use
  * @ctx: context
  * @pd: a protection domain
  * @name: name of the device
  * @port: always 1
+ * @lid: of the port; 0 with RoCE
  * @gid_index: index of @gid
- * @gid: the RoCEv2 GID chosen by vt_open()
+ * @gid: the RoCEv2 GID chosen by vt_open(), or GID 0
  * @mtu: active MTU of the port
  */
 struct vt_dev {
@@ -59,6 +60,7 @@ struct vt_dev {
 	struct ibv_pd *pd;
 	char name[64];
 	uint8_t port;
+	uint16_t lid;
 	int gid_index;
 	union ibv_gid gid;
 	enum ibv_mtu mtu;
@@ -70,6 +72,8 @@ struct vt_dev {
  * @gid: an IP address, a GID index, or NULL: the first IPv4 GID, else GID 0
  */
 struct vt_dev *vt_open(const char *name, const char *gid);
+/** vt_open_ib - open a device with a native InfiniBand port */
+struct vt_dev *vt_open_ib(const char *name);
 void vt_close(struct vt_dev *dev);
 
 /** vt_counter - hardware counter @name of @dev's port, as it is now */
@@ -146,6 +150,7 @@ struct vt_end {
  * @min_rnr_timer: 12 (0.64 ms) if 0
  * @rd_atomic: 4 if 0
  * @qkey: of a UD queue pair
+ * @pkey_index: of its P_Key
  */
 struct vt_opt {
 	enum ibv_qp_type type;
@@ -158,6 +163,7 @@ struct vt_opt {
 	enum ibv_mtu mtu;
 	int timeout, retry, rnr_retry, min_rnr_timer, rd_atomic;
 	uint32_t qkey;
+	uint16_t pkey_index;
 };
 
 /** vt_end_create - an end with its queue pair in INIT (UD: in RTS) */

@@ -45,6 +45,66 @@ static void check_head(u8 type, u8 producer, u16 trap, const char *what)
 	CHECK(get(68, 2) == trap && get(70, 2) == 0x1234, "%s: trap, LID", what);
 }
 
+/* LRH, GRH, BTH and DETH by hand: from 0x0102, QP 0x445566, to QP 0xabcdef */
+static void make_packet(u8 *p, bool grh, u8 opcode)
+{
+	u8 *b = p + (grh ? 48 : 8);
+	int i;
+
+	memset(p, 0, 68);
+	p[1] = 0x50 | (grh ? 3 : 2);	/* SL 5 */
+	p[2] = 0x12, p[3] = 0x34;
+	p[6] = 0x01, p[7] = 0x02;
+	for (i = 0; grh && i < 32; i++)
+		p[16 + i] = 0x80 + i;
+	b[0] = opcode;
+	b[2] = 0x7f, b[3] = 0xfe;
+	b[5] = 0xab, b[6] = 0xcd, b[7] = 0xef;
+	b[12] = 0x80, b[13] = 1, b[14] = 2, b[15] = 3;
+	b[17] = 0x44, b[18] = 0x55, b[19] = 0x66;
+}
+
+static void test_bad_key(void)
+{
+	struct shca_node ca = node(SHCA_NODE_CA, 1);
+	struct shca_port_info *pi = &port[1].info;
+	struct shca_key_violation v;
+	const u64 second = 1000000000;
+	u32 tid = 76;
+	u8 p[68];
+	int i;
+
+	pi->rereg_timeout = 18;		/* 1.07 s */
+	make_packet(p, true, 0x64);
+	shca_key_violation_of(p, 258, &v);
+	CHECK(shca_notice_bad_key(&ca, 1, 5, &tid, &v, &out.smp), "due");
+	check_head(2, 1, 258, "Q_Key");
+	CHECK(get(76, 2) == 0x0102 && get(78, 2) == 0x1234, "LIDs");
+	CHECK(get(80, 4) == 0x80010203, "Q_Key");
+	CHECK(get(84, 4) == 0x50445566 && get(88, 4) == 0xabcdef, "SL, QPs");
+	for (i = 0; i < 32; i++)
+		CHECK(out.b[92 + i] == 0x80 + i, "GIDs, byte %d", i);
+	CHECK(be16_to_cpu(pi->q_key_violations) == 1, "counted");
+	CHECK(!pi->p_key_violations, "as what it is");
+
+	make_packet(p, false, 0x04);	/* RC SEND ONLY */
+	shca_key_violation_of(p, 257, &v);
+	CHECK(!shca_notice_bad_key(&ca, 1, second, &tid, &v, &out.smp),
+	      "one in a SubnetTimeOut");
+	CHECK(be16_to_cpu(pi->p_key_violations) == 1, "counted all the same");
+	CHECK(shca_notice_bad_key(&ca, 1, 2 * second, &tid, &v, &out.smp),
+	      "due again");
+	tid = 76;
+	CHECK(shca_notice_bad_key(&ca, 1, 4 * second, &tid, &v, &out.smp),
+	      "and again");
+	check_head(2, 1, 257, "P_Key");
+	CHECK(get(80, 4) == 0x7ffe && get(84, 4) == 0x50000000, "P_Key, no QP");
+	CHECK(!get(92, 8) && !get(108, 8), "no GIDs");
+	pi->p_key_violations = cpu_to_be16(0xffff);
+	shca_notice_bad_key(&ca, 1, 5 * second, &tid, &v, &out.smp);
+	CHECK(be16_to_cpu(pi->p_key_violations) == 0xffff, "saturated");
+}
+
 int main(void)
 {
 	struct shca_node ca = node(SHCA_NODE_CA, 1);
@@ -54,6 +114,7 @@ int main(void)
 		.dr_slid = cpu_to_be16(0xffff),
 	};
 	struct shca_node sw;
+	u32 tid = 76;
 
 	shca_notice_local_change(&ca, 1, 77, true, &out.smp);
 	check_head(4, 1, 144, "local change");
@@ -63,7 +124,7 @@ int main(void)
 	shca_notice_local_change(&ca, 1, 77, false, &out.smp);
 	CHECK(!out.b[79] && !out.b[85], "only the capabilities");
 
-	shca_notice_bad_m_key(&ca, 1, 77, &bad, &out.smp);
+	CHECK(shca_notice_bad_m_key(&ca, 1, 0, &tid, &bad, &out.smp), "due");
 	check_head(2, 1, 256, "M_Key");
 	CHECK(get(76, 2) == 0x1234 && get(78, 2) == 0xffff, "LID, DrSLID");
 	CHECK(out.b[80] == 2 && get(82, 2) == 0x15, "method, attribute");
@@ -73,5 +134,6 @@ int main(void)
 	shca_notice_link_state(&sw, 77, &out.smp);
 	check_head(1, 2, 128, "link state");
 	CHECK(get(74, 2) == 0x1234, "LID");
+	test_bad_key();
 	return test_end();
 }
