@@ -46,10 +46,12 @@ static int __init shca_init(void)
 	ret = shca_crc_init();
 	if (ret)
 		goto unregister_root;
-	shca_ib_init(shca_transport_receive);
-	ret = shca_roce_init(shca_transport_receive);
+	ret = shca_ib_init(shca_transport_receive);
 	if (ret)
 		goto exit_crc;
+	ret = shca_roce_init(shca_transport_receive);
+	if (ret)
+		goto exit_ib;
 	ret = shca_netdev_init();
 	if (ret)
 		goto exit_roce;
@@ -68,6 +70,8 @@ exit_netdev:
 	shca_netdev_exit();
 exit_roce:
 	shca_roce_exit();
+exit_ib:
+	shca_ib_exit();
 exit_crc:
 	shca_crc_exit();
 unregister_root:
@@ -87,6 +91,7 @@ static void __exit shca_exit(void)
 	/* Devices that go have something to say to a subnet manager. */
 	shca_switch_exit();
 	shca_roce_exit();
+	shca_ib_exit();
 	shca_crc_exit();
 	root_device_unregister(root);
 	shca_runner_exit_wq();

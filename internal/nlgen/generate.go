@@ -151,7 +151,7 @@ func cName(name string) string { return strings.ReplaceAll(name, "-", "_") }
 // initialisms are the parts of names that Go does not write as Xxx.
 var initialisms = map[string]string{
 	"cq": "CQ", "gsi": "GSI", "guid": "GUID", "ib": "IB", "mtu": "MTU", "mw": "MW",
-	"ms": "MS", "nak": "NAK", "op": "Op", "pid": "PID", "psn": "PSN", "qp": "QP", "qpn": "QPN",
+	"id": "ID", "udp": "UDP", "ms": "MS", "nak": "NAK", "op": "Op", "pid": "PID", "psn": "PSN", "qp": "QP", "qpn": "QPN",
 	"rc": "RC", "rnr": "RNR", "roce": "RoCE", "rq": "RQ", "rtr": "RTR", "rts": "RTS",
 	"rx": "RX", "lid": "LID", "sm": "SM", "smi": "SMI", "sq": "SQ", "sqd": "SQD", "sqe": "SQE", "tx": "TX",
 	"uc": "UC", "ud": "UD", "sgid": "SGID", "dgid": "DGID",

@@ -4,7 +4,10 @@
  *
  * A handler holds the nodes at both ends for as long as it looks at their plugs.
  */
+#include <linux/in.h>
+#include <linux/inet.h>
 #include <net/genetlink.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 
 #include "../base/device.h"
@@ -17,6 +20,11 @@
 
 static_assert(sizeof_field(struct shca_cable_end, node) ==
 	      SOFTHCA_NAME_MAX + 1);
+static_assert(SHCA_SHIM_UDP_PORT == SOFTHCA_CABLE_UDP_PORT);
+static_assert((int)SHCA_PEER_SILENT == (int)SOFTHCA_PEER_STATE_SILENT);
+static_assert((int)SHCA_PEER_DISABLED == (int)SOFTHCA_PEER_STATE_DISABLED);
+static_assert((int)SHCA_PEER_DEAF == (int)SOFTHCA_PEER_STATE_DEAF);
+static_assert((int)SHCA_PEER_READY == (int)SOFTHCA_PEER_STATE_READY);
 
 /**
  * struct socket_ref - a plug, and what keeps it
@@ -100,8 +108,41 @@ static void socket_put(struct socket_ref *ref)
 		shca_device_put(ref->dev);
 }
 
+static int fill_peer(struct sk_buff *skb, const struct shca_cable_end *end)
+{
+	if (nla_put_string(skb, SOFTHCA_A_CABLE_PEER_NODE, end->node) ||
+	    nla_put_u32(skb, SOFTHCA_A_CABLE_PEER_PORT, end->port))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, SOFTHCA_A_CABLE_PAD);
+}
+
+static int fill_far(struct sk_buff *skb, const struct shca_far_info *info)
+{
+	const struct sockaddr_storage *sa = &info->far.addr;
+	char addr[SOFTHCA_ADDRESS_MAX + 1];
+	u16 port;
+
+	snprintf(addr, sizeof(addr), "%pISc", sa);
+	port = be16_to_cpu(((const struct sockaddr_in *)sa)->sin_port);
+	if (nla_put_string(skb, SOFTHCA_A_CABLE_REMOTE, addr) ||
+	    nla_put_u32(skb, SOFTHCA_A_CABLE_UDP_PORT, port) ||
+	    nla_put_u32(skb, SOFTHCA_A_CABLE_ID, info->far.id) ||
+	    nla_put_u32(skb, SOFTHCA_A_CABLE_PEER_STATE, info->peer) ||
+	    put_u64(skb, SOFTHCA_A_CABLE_STRANGERS, info->strangers) ||
+	    put_u64(skb, SOFTHCA_A_CABLE_MALFORMED, info->malformed) ||
+	    put_u64(skb, SOFTHCA_A_CABLE_RX_LOST, info->rx_lost) ||
+	    put_u64(skb, SOFTHCA_A_CABLE_TX_LOST, info->tx_lost))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int fill_cable(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct shca_cable_end end[2], bool up)
+		      const struct shca_cable_info *c)
 {
 	void *hdr;
 
@@ -109,12 +150,13 @@ static int fill_cable(struct sk_buff *skb, struct netlink_callback *cb,
 			  &shca_nl_family, NLM_F_MULTI, SOFTHCA_CMD_CABLE_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_string(skb, SOFTHCA_A_CABLE_NODE, end[0].node) ||
-	    nla_put_u32(skb, SOFTHCA_A_CABLE_PORT, end[0].port) ||
-	    nla_put_string(skb, SOFTHCA_A_CABLE_PEER_NODE, end[1].node) ||
-	    nla_put_u32(skb, SOFTHCA_A_CABLE_PEER_PORT, end[1].port) ||
+	if (nla_put_string(skb, SOFTHCA_A_CABLE_NODE, c->end[0].node) ||
+	    nla_put_u32(skb, SOFTHCA_A_CABLE_PORT, c->end[0].port) ||
+	    (c->remote ? fill_far(skb, &c->far) :
+			 fill_peer(skb, &c->end[1])) ||
 	    nla_put_u32(skb, SOFTHCA_A_CABLE_LINK_STATE,
-			up ? SOFTHCA_LINK_STATE_UP : SOFTHCA_LINK_STATE_DOWN)) {
+			c->up ? SOFTHCA_LINK_STATE_UP :
+				SOFTHCA_LINK_STATE_DOWN)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -133,10 +175,9 @@ static int fill_cable(struct sk_buff *skb, struct netlink_callback *cb,
 int shca_nl_cable_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *attrs[ARRAY_SIZE(shca_nl_cable_get_policy)];
-	struct shca_cable_end end[2];
+	struct shca_cable_info c;
 	u32 id = cb->args[0];
 	struct nlattr *node;
-	bool up;
 	int ret;
 
 	ret = nlmsg_parse(cb->nlh, GENL_HDRLEN, attrs, ARRAY_SIZE(attrs) - 1,
@@ -144,16 +185,107 @@ int shca_nl_cable_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	if (ret)
 		return ret;
 	node = attrs[SOFTHCA_A_CABLE_NODE];
-	while (shca_cable_next(&id, end, &up)) {
-		if (node && nla_strcmp(node, end[0].node) &&
-		    nla_strcmp(node, end[1].node))
+	while (shca_cable_next(&id, &c)) {
+		if (node && nla_strcmp(node, c.end[0].node) &&
+		    (c.remote || nla_strcmp(node, c.end[1].node)))
 			continue;
-		ret = fill_cable(skb, cb, end, up);
+		ret = fill_cable(skb, cb, &c);
 		if (ret)
 			break;
 		cb->args[0] = id;
 	}
 	return shca_nl_dump_result(skb, ret);
+}
+
+/* Can it be the address of one other host, whatever the interface? */
+static bool is_host(const struct sockaddr_storage *sa)
+{
+	const struct sockaddr_in6 *in6 = (const void *)sa;
+	const struct sockaddr_in *in = (const void *)sa;
+	__be32 ip = in->sin_addr.s_addr;
+
+	if (sa->ss_family == AF_INET)
+		return !ipv4_is_zeronet(ip) && !ipv4_is_loopback(ip) &&
+		       !ipv4_is_multicast(ip) && !ipv4_is_lbcast(ip);
+	return !(ipv6_addr_type(&in6->sin6_addr) &
+		 (IPV6_ADDR_LOOPBACK | IPV6_ADDR_MULTICAST |
+		  IPV6_ADDR_LINKLOCAL | IPV6_ADDR_MAPPED)) &&
+	       !ipv6_addr_any(&in6->sin6_addr);
+}
+
+static int get_far(struct genl_info *info, struct shca_far *far)
+{
+	struct nlattr *addr = info->attrs[SOFTHCA_A_CABLE_REMOTE];
+	struct nlattr *port = info->attrs[SOFTHCA_A_CABLE_UDP_PORT];
+	struct nlattr *id = info->attrs[SOFTHCA_A_CABLE_ID];
+	u32 number = port ? nla_get_u32(port) : SHCA_SHIM_UDP_PORT;
+	char text[SOFTHCA_ADDRESS_MAX + 1];
+
+	if (!id) {
+		NL_SET_ERR_MSG(info->extack,
+			       "a cable to another host needs a number (id), the same at both ends");
+		return -EINVAL;
+	}
+	if (!number || number > 65535) {
+		NL_SET_ERR_MSG_ATTR(info->extack, port,
+				    "a UDP port is 1 to 65535");
+		return -ERANGE;
+	}
+	nla_strscpy(text, addr, sizeof(text));
+	*far = (struct shca_far) { .id = nla_get_u32(id) };
+	if (inet_pton_with_scope(genl_info_net(info), AF_UNSPEC, text, NULL,
+				 &far->addr) || !is_host(&far->addr)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, addr,
+				    "remote must be the address of another host, IPv4, or IPv6 that is not link-local");
+		return -EINVAL;
+	}
+	/* At the same place for both families */
+	((struct sockaddr_in *)&far->addr)->sin_port = cpu_to_be16(number);
+	return 0;
+}
+
+static int new_remote(struct genl_info *info, struct shca_plug *plug)
+{
+	const char *why = NULL;
+	struct shca_far far;
+	int ret;
+
+	if (info->attrs[SOFTHCA_A_CABLE_PEER_NODE] ||
+	    info->attrs[SOFTHCA_A_CABLE_PEER_PORT]) {
+		NL_SET_ERR_MSG(info->extack,
+			       "the other end of a cable is a port or at another host, not both");
+		return -EINVAL;
+	}
+	ret = get_far(info, &far);
+	if (ret)
+		return ret;
+	ret = shca_cable_add_remote(plug, genl_info_net(info), &far, &why);
+	if (ret)
+		shca_extack(info->extack, "%s", why);
+	return ret;
+}
+
+static int new_local(struct genl_info *info, struct shca_plug *plug)
+{
+	const char *why = NULL;
+	struct socket_ref b;
+	int ret;
+
+	if (info->attrs[SOFTHCA_A_CABLE_UDP_PORT] ||
+	    info->attrs[SOFTHCA_A_CABLE_ID]) {
+		NL_SET_ERR_MSG(info->extack,
+			       "udp-port and id are of a cable to another host, which needs remote");
+		return -EINVAL;
+	}
+	ret = socket_find(info, SOFTHCA_A_CABLE_PEER_NODE,
+			  SOFTHCA_A_CABLE_PEER_PORT, &b);
+	if (ret)
+		return ret;
+	ret = shca_cable_add(plug, b.plug, &why);
+	if (ret)
+		shca_extack(info->extack, "%s", why);
+	socket_put(&b);
+	return ret;
 }
 
 /**
@@ -166,22 +298,16 @@ int shca_nl_cable_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int shca_nl_cable_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct socket_ref a, b;
-	const char *why = NULL;
+	struct socket_ref a;
 	int ret;
 
 	ret = socket_find(info, SOFTHCA_A_CABLE_NODE, SOFTHCA_A_CABLE_PORT, &a);
 	if (ret)
 		return ret;
-	ret = socket_find(info, SOFTHCA_A_CABLE_PEER_NODE,
-			  SOFTHCA_A_CABLE_PEER_PORT, &b);
-	if (ret)
-		goto put_a;
-	ret = shca_cable_add(a.plug, b.plug, &why);
-	if (ret)
-		shca_extack(info->extack, "%s", why);
-	socket_put(&b);
-put_a:
+	if (info->attrs[SOFTHCA_A_CABLE_REMOTE])
+		ret = new_remote(info, a.plug);
+	else
+		ret = new_local(info, a.plug);
 	socket_put(&a);
 	return ret;
 }

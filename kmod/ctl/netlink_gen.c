@@ -48,11 +48,14 @@ shca_nl_cable_get_policy[SOFTHCA_A_CABLE_NODE + 1] = {
 };
 
 const struct nla_policy
-shca_nl_cable_new_policy[SOFTHCA_A_CABLE_PEER_PORT + 1] = {
+shca_nl_cable_new_policy[SOFTHCA_A_CABLE_ID + 1] = {
 	[SOFTHCA_A_CABLE_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 	[SOFTHCA_A_CABLE_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_PORT_MAX),
 	[SOFTHCA_A_CABLE_PEER_NODE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_NAME_MAX },
 	[SOFTHCA_A_CABLE_PEER_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, SOFTHCA_PORT_MAX),
+	[SOFTHCA_A_CABLE_REMOTE] = { .type = NLA_NUL_STRING, .len = SOFTHCA_ADDRESS_MAX },
+	[SOFTHCA_A_CABLE_UDP_PORT] = { .type = NLA_U32 },
+	[SOFTHCA_A_CABLE_ID] = { .type = NLA_U32 },
 };
 
 const struct nla_policy
@@ -131,7 +134,7 @@ const struct genl_ops shca_nl_ops[12] = {
 	{
 		.cmd = SOFTHCA_CMD_CABLE_NEW,
 		.policy = shca_nl_cable_new_policy,
-		.maxattr = SOFTHCA_A_CABLE_PEER_PORT,
+		.maxattr = SOFTHCA_A_CABLE_ID,
 		.doit = shca_nl_cable_new_doit,
 		.flags = GENL_ADMIN_PERM,
 	},

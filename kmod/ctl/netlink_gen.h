@@ -43,7 +43,7 @@ shca_nl_stats_get_policy[SOFTHCA_A_STATS_DEV + 1];
 extern const struct nla_policy
 shca_nl_cable_get_policy[SOFTHCA_A_CABLE_NODE + 1];
 extern const struct nla_policy
-shca_nl_cable_new_policy[SOFTHCA_A_CABLE_PEER_PORT + 1];
+shca_nl_cable_new_policy[SOFTHCA_A_CABLE_ID + 1];
 extern const struct nla_policy
 shca_nl_cable_del_policy[SOFTHCA_A_CABLE_PORT + 1];
 extern const struct nla_policy

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Cables in memory.
+ * Cables, and the plugs that they go into.
  *
- * cable_mutex guards the list of cables, what is plugged in where, and whether
- * links are up; the ports are told of their links under it, so they hear of
- * changes in order.  Senders read plug->cable under RCU.  A cable is freed a
- * grace period after it was pulled; a plug may go with its node once
+ * shca_cable_mutex guards the list of cables, what is plugged in where, and
+ * whether links are up; the ports are told of their links under it, so they
+ * hear of changes in order.  Senders read plug->cable under RCU.  Pulling a
+ * cable takes it out of everybody's sight, and bury() frees it a grace period
+ * later, when none of our locks is held: what is at another host's end has
+ * works that take the mutex.  A plug may go with its node once
  * shca_plugs_close() has returned: no packet is on its way into it then.
  *
- * Order: cable_mutex is taken with none of our locks held but the owner's list
- * of nodes, and below it only ports' node locks and ib_core's event handlers.
+ * Order: the mutex is taken with none of our locks held but the owner's list
+ * of nodes, and below it only ports' node locks, ib_core's event handlers and
+ * what the socket layer takes.
  */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include "../object/runner.h"
 #include "../wire/lrh.h"
-#include "cable.h"
+#include "remote.h"
 
 /* Packets that wait at a plug; management is let in when data are not */
 #define QUEUE_DATA_MAX		4096
@@ -24,47 +27,61 @@
 /* Packets of one turn of the work, and of one stretch with BHs off */
 #define TURN_PACKETS		256
 #define STRETCH_PACKETS		16
-/* LRH has no hop count; this ends routing loops (IBA allows 63 hops) */
-#define HOPS_MAX		64
 /* Time for an answer to leave before its port goes down */
 #define LATER_DELAY		msecs_to_jiffies(50)
 
 /**
  * struct shca_cable - a cable
- * @list: in cables, by @id
- * @rcu: frees it
+ * @list: in cables, by @id; then in a list for bury()
  * @id: number, never used again
- * @end: the plugs
+ * @end: the plugs; [1] is NULL if the other end is at another host
+ * @remote: that end, or NULL
+ * @peer: the port at that end wants a link and hears us
+ * @pulled: it joins nothing any more
  * @up: both ports want a link
  */
 struct shca_cable {
 	struct list_head list;
-	struct rcu_head rcu;
 	u32 id;
 	struct shca_plug *end[2];
+	struct shca_remote *remote;
+	bool peer;
+	bool pulled;
 	bool up;
 };
 
-static DEFINE_MUTEX(cable_mutex);	/* see above */
+DEFINE_MUTEX(shca_cable_mutex);	/* see above */
 static LIST_HEAD(cables);
 static u32 last_id;
 
-static bool may_queue(struct shca_plug *plug, const struct sk_buff *skb)
+/**
+ * shca_cable_queue - queue a packet, if there is room
+ * @queue: where
+ * @skb: data at the LRH, which is linear; consumed
+ *
+ * Context: any but hard interrupts.
+ * Return: 0 or -ENOBUFS.
+ */
+int shca_cable_queue(struct sk_buff_head *queue, struct sk_buff *skb)
 {
 	const struct shca_lrh *l = (const void *)skb->data;
 	u32 max = shca_lrh_vl(l) == SHCA_VL_MGMT ? QUEUE_MGMT_MAX :
 						   QUEUE_DATA_MAX;
 
-	return skb_queue_len_lockless(&plug->queue) < max;
+	if (skb_queue_len_lockless(queue) >= max) {
+		kfree_skb(skb);
+		return -ENOBUFS;
+	}
+	skb_queue_tail(queue, skb);
+	return 0;
 }
 
 static int plug_queue(struct shca_plug *plug, struct sk_buff *skb)
 {
-	if (!may_queue(plug, skb)) {
-		kfree_skb(skb);
-		return -ENOBUFS;
-	}
-	skb_queue_tail(&plug->queue, skb);
+	int ret = shca_cable_queue(&plug->queue, skb);
+
+	if (ret)
+		return ret;
 	queue_work(shca_wq, &plug->work);
 	return 0;
 }
@@ -113,10 +130,11 @@ int shca_plug_send(struct shca_plug *plug, struct sk_buff *skb)
 	c = rcu_dereference(plug->cable);
 	if (c && READ_ONCE(c->up)) {
 		shca_frame(skb)->looped = false;
-		if (++shca_frame(skb)->hops > HOPS_MAX)
+		if (++shca_frame(skb)->hops > SHCA_HOPS_MAX)
 			ret = -ELOOP;
 		else
-			ret = plug_queue(c->end[c->end[0] == plug], skb);
+			ret = c->remote ? shca_remote_send(c->remote, skb) :
+			      plug_queue(c->end[c->end[0] == plug], skb);
 	}
 	rcu_read_unlock();
 	if (ret == -ENETDOWN || ret == -ELOOP)
@@ -142,7 +160,7 @@ static void cable_set(struct shca_cable *c, bool up)
 {
 	int i;
 
-	lockdep_assert_held(&cable_mutex);
+	lockdep_assert_held(&shca_cable_mutex);
 	if (c->up == up)
 		return;
 	WRITE_ONCE(c->up, up);
@@ -150,7 +168,7 @@ static void cable_set(struct shca_cable *c, bool up)
 		struct shca_plug *p = c->end[i];
 
 		/* A node that goes does not want to know. */
-		if (p->closed)
+		if (!p || p->closed)
 			continue;
 		p->ops->link(p, up ? SHCA_NODE_LINK_UP :
 			     p->enabled ? SHCA_NODE_LINK_DOWN :
@@ -160,23 +178,94 @@ static void cable_set(struct shca_cable *c, bool up)
 
 static void cable_update(struct shca_cable *c)
 {
-	cable_set(c, c->end[0]->enabled && c->end[1]->enabled);
+	bool wanted = c->end[0]->enabled;
+
+	if (c->remote) {
+		shca_remote_want(c->remote, wanted);
+		cable_set(c, wanted && c->peer);
+	} else {
+		cable_set(c, wanted && c->end[1]->enabled);
+	}
 }
 
-static void cable_pull(struct shca_cable *c)
+static void cable_bounce(struct shca_cable *c)
 {
-	lockdep_assert_held(&cable_mutex);
-	RCU_INIT_POINTER(c->end[0]->cable, NULL);
-	RCU_INIT_POINTER(c->end[1]->cable, NULL);
 	cable_set(c, false);
-	list_del(&c->list);
-	kfree_rcu(c, rcu);
+	if (c->remote)
+		shca_remote_bounce(c->remote);
+	cable_update(c);
+}
+
+static void cable_pull(struct shca_cable *c, struct list_head *pulled)
+{
+	lockdep_assert_held(&shca_cable_mutex);
+	RCU_INIT_POINTER(c->end[0]->cable, NULL);
+	if (c->end[1])
+		RCU_INIT_POINTER(c->end[1]->cable, NULL);
+	c->pulled = true;
+	if (c->remote)
+		shca_remote_pull(c->remote);
+	cable_set(c, false);
+	list_move_tail(&c->list, pulled);
+}
+
+/*
+ * Free what was pulled, once no sender or receiver is in it any more, nor in one
+ * that was pulled before.
+ */
+static void bury(struct list_head *pulled)
+{
+	struct shca_cable *c, *next;
+
+	synchronize_rcu();
+	list_for_each_entry_safe(c, next, pulled, list) {
+		if (c->remote)
+			shca_remote_end(c->remote);
+		kfree(c);
+	}
+}
+
+/**
+ * shca_cable_receive - a packet came from another host
+ * @c: by this cable
+ * @skb: the packet, data at the LRH, which is linear, hops in its control
+ *	block; consumed
+ *
+ * Context: softirq, under RCU.
+ * Return: 0, -ENETDOWN or -ENOBUFS.
+ */
+int shca_cable_receive(struct shca_cable *c, struct sk_buff *skb)
+{
+	if (READ_ONCE(c->up))
+		return plug_queue(c->end[0], skb);
+	kfree_skb(skb);
+	return -ENETDOWN;
+}
+
+/**
+ * shca_cable_peer - the port at another host came or went
+ * @c: the cable to it
+ * @bounced: its end of the link was down, if for a moment only
+ * @ready: it wants a link and hears us
+ *
+ * Context: process, may sleep; not under shca_cable_mutex.
+ */
+void shca_cable_peer(struct shca_cable *c, bool bounced, bool ready)
+{
+	mutex_lock(&shca_cable_mutex);
+	if (!c->pulled) {
+		if (bounced)
+			cable_set(c, false);
+		c->peer = ready;
+		cable_update(c);
+	}
+	mutex_unlock(&shca_cable_mutex);
 }
 
 static struct shca_cable *plugged(struct shca_plug *plug)
 {
 	return rcu_dereference_protected(plug->cable,
-					 lockdep_is_held(&cable_mutex));
+					 lockdep_is_held(&shca_cable_mutex));
 }
 
 static void plug_later(struct work_struct *work)
@@ -184,24 +273,25 @@ static void plug_later(struct work_struct *work)
 	struct shca_plug *plug = container_of(to_delayed_work(work),
 					      struct shca_plug, later);
 	struct shca_cable *c;
-	bool was_up;
+	bool was_up, bounce;
 
-	mutex_lock(&cable_mutex);
+	mutex_lock(&shca_cable_mutex);
 	c = plugged(plug);
 	was_up = c && c->up;
 	if (test_and_clear_bit(SHCA_PLUG_DISABLE, &plug->todo))
 		plug->enabled = false;
 	if (test_and_clear_bit(SHCA_PLUG_ENABLE, &plug->todo))
 		plug->enabled = true;
-	if (test_and_clear_bit(SHCA_PLUG_BOUNCE, &plug->todo) && c)
-		cable_set(c, false);
-	if (c)
+	bounce = test_and_clear_bit(SHCA_PLUG_BOUNCE, &plug->todo);
+	if (c && bounce)
+		cable_bounce(c);
+	else if (c)
 		cable_update(c);
 	/* The link is as it was, but the port may be disabled, or not any more. */
 	if (!was_up && !(c && c->up) && !plug->closed)
 		plug->ops->link(plug, plug->enabled ? SHCA_NODE_LINK_DOWN :
 						      SHCA_NODE_LINK_DISABLED);
-	mutex_unlock(&cable_mutex);
+	mutex_unlock(&shca_cable_mutex);
 }
 
 /**
@@ -252,18 +342,18 @@ void shca_plug_init(struct shca_plug *plug, const struct shca_plug_ops *ops,
 void shca_plugs_close(struct shca_plug *first, int n, size_t stride)
 {
 	struct shca_plug *plug;
+	LIST_HEAD(pulled);
 	int i;
 
-	mutex_lock(&cable_mutex);
+	mutex_lock(&shca_cable_mutex);
 	for (i = 0; i < n; i++) {
 		plug = (void *)first + i * stride;
 		plug->closed = true;
 		if (plugged(plug))
-			cable_pull(plugged(plug));
+			cable_pull(plugged(plug), &pulled);
 	}
-	mutex_unlock(&cable_mutex);
-	/* Senders that still saw the cable */
-	synchronize_rcu();
+	mutex_unlock(&shca_cable_mutex);
+	bury(&pulled);
 	for (i = 0; i < n; i++) {
 		plug = (void *)first + i * stride;
 		cancel_work_sync(&plug->work);
@@ -274,6 +364,42 @@ void shca_plugs_close(struct shca_plug *first, int n, size_t stride)
 		cancel_delayed_work_sync(&plug->later);
 		skb_queue_purge(&plug->queue);
 	}
+}
+
+static int plug_refuses(struct shca_plug *plug, const char *busy,
+			const char **why)
+{
+	lockdep_assert_held(&shca_cable_mutex);
+	if (plug->closed) {
+		*why = "a node of the cable is being removed";
+		return -ENODEV;
+	}
+	if (plugged(plug)) {
+		*why = busy;
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static struct shca_cable *cable_alloc(const char **why)
+{
+	struct shca_cable *c = kzalloc(sizeof(*c), GFP_KERNEL);
+
+	if (!c)
+		*why = "there is not enough memory for a cable";
+	return c;
+}
+
+static void cable_plug(struct shca_cable *c)
+{
+	int i;
+
+	c->id = ++last_id;
+	list_add_tail(&c->list, &cables);
+	for (i = 0; i < 2; i++)
+		if (c->end[i])
+			rcu_assign_pointer(c->end[i]->cable, c);
+	cable_update(c);
 }
 
 /**
@@ -288,36 +414,60 @@ void shca_plugs_close(struct shca_plug *first, int n, size_t stride)
 int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why)
 {
 	struct shca_cable *c;
-	int ret = 0;
+	int ret;
 
 	if (a == b) {
 		*why = "a cable joins two ports, and these are one";
 		return -EINVAL;
 	}
-	c = kzalloc(sizeof(*c), GFP_KERNEL);
-	if (!c) {
-		*why = "there is not enough memory for a cable";
+	c = cable_alloc(why);
+	if (!c)
 		return -ENOMEM;
-	}
 	c->end[0] = a;
 	c->end[1] = b;
-	mutex_lock(&cable_mutex);
-	if (a->closed || b->closed) {
-		*why = "a node of the cable is being removed";
-		ret = -ENODEV;
-	} else if (plugged(a) || plugged(b)) {
-		*why = plugged(a) ?
-			"the first port has a cable already; ibctl cable list shows it" :
-			"the second port has a cable already; ibctl cable list shows it";
-		ret = -EBUSY;
-	} else {
-		c->id = ++last_id;
-		list_add_tail(&c->list, &cables);
-		rcu_assign_pointer(a->cable, c);
-		rcu_assign_pointer(b->cable, c);
-		cable_update(c);
+	mutex_lock(&shca_cable_mutex);
+	ret = plug_refuses(a, "the first port has a cable already; ibctl cable list shows it",
+			   why) ?:
+	      plug_refuses(b, "the second port has a cable already; ibctl cable list shows it",
+			   why);
+	if (!ret)
+		cable_plug(c);
+	mutex_unlock(&shca_cable_mutex);
+	if (ret)
+		kfree(c);
+	return ret;
+}
+
+/**
+ * shca_cable_add_remote - join a port with one of another host
+ * @plug: the port
+ * @net: namespace that the packets travel in; the cable goes with it
+ * @far: where the other end is
+ * @why: on refusal, a sentence without a full stop
+ *
+ * Context: process, may sleep; the caller keeps the node and the namespace.
+ * Return: 0, or a negative errno: those of shca_cable_add(), -EEXIST,
+ * -EADDRINUSE and what else a socket may be refused with.
+ */
+int shca_cable_add_remote(struct shca_plug *plug, struct net *net,
+			  const struct shca_far *far, const char **why)
+{
+	struct shca_cable *c = cable_alloc(why);
+	int ret;
+
+	if (!c)
+		return -ENOMEM;
+	c->end[0] = plug;
+	mutex_lock(&shca_cable_mutex);
+	ret = plug_refuses(plug, "the port has a cable already; ibctl cable list shows it",
+			   why);
+	if (!ret) {
+		c->remote = shca_remote_new(c, net, far, why);
+		ret = PTR_ERR_OR_ZERO(c->remote);
 	}
-	mutex_unlock(&cable_mutex);
+	if (!ret)
+		cable_plug(c);
+	mutex_unlock(&shca_cable_mutex);
 	if (ret)
 		kfree(c);
 	return ret;
@@ -333,44 +483,72 @@ int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why)
 int shca_cable_del(struct shca_plug *plug)
 {
 	struct shca_cable *c;
+	LIST_HEAD(pulled);
 
-	mutex_lock(&cable_mutex);
+	mutex_lock(&shca_cable_mutex);
 	c = plugged(plug);
 	if (c)
-		cable_pull(c);
-	mutex_unlock(&cable_mutex);
-	return c ? 0 : -ENOENT;
+		cable_pull(c, &pulled);
+	mutex_unlock(&shca_cable_mutex);
+	if (!c)
+		return -ENOENT;
+	bury(&pulled);
+	return 0;
+}
+
+/**
+ * shca_cables_pull_net - pull the cables that go through a namespace
+ * @net: the namespace, which goes
+ *
+ * Context: process, may sleep.
+ */
+void shca_cables_pull_net(const struct net *net)
+{
+	struct shca_cable *c, *next;
+	LIST_HEAD(pulled);
+
+	mutex_lock(&shca_cable_mutex);
+	list_for_each_entry_safe(c, next, &cables, list)
+		if (c->remote && shca_remote_net(c->remote) == net)
+			cable_pull(c, &pulled);
+	mutex_unlock(&shca_cable_mutex);
+	bury(&pulled);
 }
 
 /**
  * shca_cable_next - walk over the cables
  * @id: 0 at first; advanced to the cable found
- * @end: filled in
- * @up: set to whether there is a link
+ * @info: filled in
  *
  * Context: process, may sleep.
  * Return: false at the end.
  */
-bool shca_cable_next(u32 *id, struct shca_cable_end end[2], bool *up)
+bool shca_cable_next(u32 *id, struct shca_cable_info *info)
 {
 	struct shca_cable *c;
 	bool found = false;
 	int i;
 
-	mutex_lock(&cable_mutex);
+	memset(info, 0, sizeof(*info));
+	mutex_lock(&shca_cable_mutex);
 	list_for_each_entry(c, &cables, list) {
 		if (c->id <= *id)
 			continue;
 		for (i = 0; i < 2; i++) {
-			c->end[i]->ops->name(c->end[i], end[i].node,
-					     sizeof(end[i].node));
-			end[i].port = c->end[i]->port;
+			if (!c->end[i])
+				continue;
+			c->end[i]->ops->name(c->end[i], info->end[i].node,
+					     sizeof(info->end[i].node));
+			info->end[i].port = c->end[i]->port;
 		}
-		*up = c->up;
+		info->up = c->up;
+		info->remote = c->remote;
+		if (c->remote)
+			shca_remote_info(c->remote, &info->far);
 		*id = c->id;
 		found = true;
 		break;
 	}
-	mutex_unlock(&cable_mutex);
+	mutex_unlock(&shca_cable_mutex);
 	return found;
 }

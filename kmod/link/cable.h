@@ -3,18 +3,22 @@
  * Cables of an InfiniBand fabric, and the sockets they plug into.
  *
  * A plug is the socket of one port, an adapter's or a switch's.  A cable joins
- * two of this host.  A packet is a skb with its data at the LRH.  Handing one to
- * a cable only queues it at the far plug, whose work takes it from there: so
- * no call goes from port to port, however long the way.
+ * two of this host, or one with another host (remote.c).  A packet is a skb with
+ * its data at the LRH.  Handing one to a cable only queues it, at the far plug
+ * or in front of a UDP socket, whose work takes it from there: so no call goes
+ * from port to port, however long the way.
  */
 #ifndef _SHCA_CABLE_H
 #define _SHCA_CABLE_H
 
 #include <linux/skbuff.h>
+#include <linux/socket.h>
 #include <linux/workqueue.h>
 
 #include "../base/node.h"
+#include "../wire/shim.h"
 
+struct net;
 struct shca_cable;
 struct shca_plug;
 
@@ -23,10 +27,10 @@ struct shca_plug;
  * @receive: take a packet; consumed. The frame's control block
  *	(shca_frame()) is valid. BHs are off, under RCU
  * @link: the link came, went or was disabled; process context, under
- *	cable_mutex
+ *	shca_cable_mutex
  * @violation: an adapter's: a packet for it has a key that it does not take; BHs
  *	off or process context
- * @name: write the name of the node; under cable_mutex, so that the node is
+ * @name: write the name of the node; under shca_cable_mutex, so that the node is
  *	there
  */
 struct shca_plug_ops {
@@ -41,9 +45,9 @@ struct shca_plug_ops {
  * struct shca_plug - where a cable goes in
  * @ops: its port
  * @port: number of the port
- * @cable: what is plugged in; written under cable_mutex, read under RCU
- * @enabled: the port wants a link; under cable_mutex
- * @closed: its node is going; under cable_mutex
+ * @cable: what is plugged in; written under shca_cable_mutex, read under RCU
+ * @enabled: the port wants a link; under shca_cable_mutex
+ * @closed: its node is going; under shca_cable_mutex
  * @queue: packets for the port (own lock of the list; a leaf)
  * @work: hands them to the port, one at a time
  * @todo: SHCA_PLUG_* to do later
@@ -84,8 +88,8 @@ static inline struct shca_frame *shca_frame(struct sk_buff *skb)
 	return (struct shca_frame *)skb->cb;
 }
 
-/* Room in front of the LRH, for what a cable to another host needs */
-#define SHCA_FRAME_HEADROOM	128
+/* Room in front of the LRH, for the shim of a cable to another host */
+#define SHCA_FRAME_HEADROOM	sizeof(struct shca_shim)
 
 void shca_plug_init(struct shca_plug *plug, const struct shca_plug_ops *ops,
 		    u8 port);
@@ -104,8 +108,60 @@ struct shca_cable_end {
 	u8 port;
 };
 
+/**
+ * struct shca_far - where the other end of a cable to another host is
+ * @addr: IPv4 or IPv6 address and UDP port of that host; the port is ours too
+ * @id: number of the cable, the same at both ends
+ */
+struct shca_far {
+	struct sockaddr_storage addr;
+	u32 id;
+};
+
+/* What is known of the port at the other host */
+enum shca_peer_state {
+	SHCA_PEER_SILENT,	/* nothing was heard lately */
+	SHCA_PEER_DISABLED,	/* it wants no link */
+	SHCA_PEER_DEAF,		/* it does not hear us */
+	SHCA_PEER_READY,
+};
+
+/**
+ * struct shca_far_info - the other end of a cable to another host
+ * @far: where it is
+ * @peer: its state
+ * @strangers: datagrams at the UDP port that were of no cable
+ * @malformed: datagrams of the peer that were refused
+ * @rx_lost: packets of the peer that came without a link, or too fast
+ * @tx_lost: packets that did not leave
+ */
+struct shca_far_info {
+	struct shca_far far;
+	enum shca_peer_state peer;
+	u64 strangers;
+	u64 malformed;
+	u64 rx_lost;
+	u64 tx_lost;
+};
+
+/**
+ * struct shca_cable_info - a cable, for those who list them
+ * @end: its ends; [1] means nothing if @remote
+ * @up: there is a link
+ * @remote: it goes to another host
+ * @far: to where
+ */
+struct shca_cable_info {
+	struct shca_cable_end end[2];
+	bool up;
+	bool remote;
+	struct shca_far_info far;
+};
+
 int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why);
+int shca_cable_add_remote(struct shca_plug *plug, struct net *net,
+			  const struct shca_far *far, const char **why);
 int shca_cable_del(struct shca_plug *plug);
-bool shca_cable_next(u32 *id, struct shca_cable_end end[2], bool *up);
+bool shca_cable_next(u32 *id, struct shca_cable_info *info);
 
 #endif /* _SHCA_CABLE_H */

@@ -4,10 +4,12 @@
  *
  * A device of this link has a node (what the subnet manager sees) and a plug,
  * both made by fabric/ before the link is opened.  Parts: ib_tx.c, ib_rx.c,
- * ib_mad.c (packets of agents that have no QP), cable.c.
+ * ib_mad.c (packets of agents that have no QP), cable.c, and for cables to other
+ * hosts remote.c and remote_sock.c.
  */
 #include "../base/device.h"
 #include "ib.h"
+#include "remote.h"
 
 static int ib_open(struct shca_dev *dev, const char **why)
 {
@@ -34,8 +36,20 @@ const struct shca_link_ops shca_ib_ops = {
  * @receive: where packets for QPs go
  *
  * Context: process, from the module's init.
+ * Return: 0 or a negative errno.
  */
-void shca_ib_init(shca_receive_fn *receive)
+int shca_ib_init(shca_receive_fn *receive)
 {
 	shca_ib_rx_init(receive);
+	return shca_remote_sock_init();
+}
+
+/**
+ * shca_ib_exit - the mirror; no device and no switch is left
+ *
+ * Context: process, from the module's exit.
+ */
+void shca_ib_exit(void)
+{
+	shca_remote_sock_exit();
 }

@@ -161,6 +161,7 @@ typedef void shca_receive_fn(struct shca_qp *qp, struct sk_buff *skb);
 int shca_roce_init(shca_receive_fn *receive);
 void shca_roce_exit(void);
 
-void shca_ib_init(shca_receive_fn *receive);
+int shca_ib_init(shca_receive_fn *receive);
+void shca_ib_exit(void);
 
 #endif /* _SHCA_LINK_H */

@@ -36,9 +36,16 @@
 /* Largest number of a switch's external ports. */
 #define SOFTHCA_SWITCH_PORTS_MAX 63
 
+/* Longest IP address as text, in bytes, without the NUL. */
+#define SOFTHCA_ADDRESS_MAX 45
+
+/* UDP port of a cable to another host, unless told otherwise. */
+#define SOFTHCA_CABLE_UDP_PORT 47911
+
 /**
  * enum softhca_link_state - State of a cable.
- * @SOFTHCA_LINK_STATE_DOWN: One of its ports is disabled.
+ * @SOFTHCA_LINK_STATE_DOWN: One of its ports is disabled, or the other host
+ *	does not answer.
  * @SOFTHCA_LINK_STATE_UP: Both ports want a link, and have it.
  * @SOFTHCA_LINK_STATE_MAX: Largest value.
  */
@@ -46,6 +53,25 @@ enum softhca_link_state {
 	SOFTHCA_LINK_STATE_DOWN = 0,
 	SOFTHCA_LINK_STATE_UP = 1,
 	SOFTHCA_LINK_STATE_MAX = 1,
+};
+
+/**
+ * enum softhca_peer_state - What is known of the port at another host's end of
+ *	a cable.
+ * @SOFTHCA_PEER_STATE_SILENT: Nothing was heard of the other host for two
+ *	seconds.
+ * @SOFTHCA_PEER_STATE_DISABLED: The other host is there, and its port wants no
+ *	link.
+ * @SOFTHCA_PEER_STATE_DEAF: The other host does not hear us.
+ * @SOFTHCA_PEER_STATE_READY: The other host is there and hears us.
+ * @SOFTHCA_PEER_STATE_MAX: Largest value.
+ */
+enum softhca_peer_state {
+	SOFTHCA_PEER_STATE_SILENT = 0,
+	SOFTHCA_PEER_STATE_DISABLED = 1,
+	SOFTHCA_PEER_STATE_DEAF = 2,
+	SOFTHCA_PEER_STATE_READY = 3,
+	SOFTHCA_PEER_STATE_MAX = 3,
 };
 
 /**
@@ -358,13 +384,34 @@ enum softhca_stats_attr {
 };
 
 /**
- * enum softhca_cable_attr - A cable between two native InfiniBand ports.
+ * enum softhca_cable_attr - A cable between two native InfiniBand ports, or
+ *	from one to another host.
  * @SOFTHCA_A_CABLE_NODE: (string) Name of the device or switch at one end.
  * @SOFTHCA_A_CABLE_PORT: (u32) Number of its port.
  * @SOFTHCA_A_CABLE_PEER_NODE: (string) Name of the device or switch at the
  *	other end.
  * @SOFTHCA_A_CABLE_PEER_PORT: (u32) Number of its port.
  * @SOFTHCA_A_CABLE_LINK_STATE: (u32) Whether there is a link.
+ * @SOFTHCA_A_CABLE_REMOTE: (string) Address of the other host, IPv4 or IPv6. A
+ *	cable to another host has no peer-node and peer-port.
+ * @SOFTHCA_A_CABLE_UDP_PORT: (u32) UDP port of both hosts, 1 to 65535. A
+ *	request without it means cable-udp-port.
+ * @SOFTHCA_A_CABLE_ID: (u32) Number of a cable to another host, the same at
+ *	both ends.
+ * @SOFTHCA_A_CABLE_PEER_STATE: (u32) What is known of the port at the other
+ *	host.
+ * @SOFTHCA_A_CABLE_STRANGERS: (u64) Datagrams at the UDP port, of this and
+ *	other cables, that were of no cable: from another address or port, of
+ *	another number, or too short to have one.
+ * @SOFTHCA_A_CABLE_MALFORMED: (u64) Datagrams of the other host that were
+ *	refused: of another version, of impossible length, or gone through too
+ *	many cables.
+ * @SOFTHCA_A_CABLE_RX_LOST: (u64) Packets of the other host that came while
+ *	there was no link, or too fast.
+ * @SOFTHCA_A_CABLE_TX_LOST: (u64) Packets for the other host that did not
+ *	leave, because too many waited.
+ * @SOFTHCA_A_CABLE_PAD: (pad) Aligns 64-bit attributes on some machines. Ignore
+ *	it.
  * @SOFTHCA_A_CABLE_MAX: Largest attribute.
  */
 enum softhca_cable_attr {
@@ -373,7 +420,16 @@ enum softhca_cable_attr {
 	SOFTHCA_A_CABLE_PEER_NODE = 3,
 	SOFTHCA_A_CABLE_PEER_PORT = 4,
 	SOFTHCA_A_CABLE_LINK_STATE = 5,
-	SOFTHCA_A_CABLE_MAX = 5,
+	SOFTHCA_A_CABLE_REMOTE = 6,
+	SOFTHCA_A_CABLE_UDP_PORT = 7,
+	SOFTHCA_A_CABLE_ID = 8,
+	SOFTHCA_A_CABLE_PEER_STATE = 9,
+	SOFTHCA_A_CABLE_STRANGERS = 10,
+	SOFTHCA_A_CABLE_MALFORMED = 11,
+	SOFTHCA_A_CABLE_RX_LOST = 12,
+	SOFTHCA_A_CABLE_TX_LOST = 13,
+	SOFTHCA_A_CABLE_PAD = 14,
+	SOFTHCA_A_CABLE_MAX = 14,
 };
 
 /**
@@ -431,7 +487,9 @@ enum softhca_switch_attr {
  * @SOFTHCA_CMD_DEV_DEL_NTF: A device was deleted. The message is its last
  *	state.
  * @SOFTHCA_CMD_CABLE_GET: Show all cables, or those of one node.
- * @SOFTHCA_CMD_CABLE_NEW: Join two native InfiniBand ports.
+ * @SOFTHCA_CMD_CABLE_NEW: Join two native InfiniBand ports, or one with a port
+ *	of another host. The packets then travel in the caller's network
+ *	namespace, and the cable goes with it.
  * @SOFTHCA_CMD_CABLE_DEL: Pull the cable of a port.
  * @SOFTHCA_CMD_SWITCH_GET: Show a switch, or all switches.
  * @SOFTHCA_CMD_SWITCH_NEW: Create a switch.

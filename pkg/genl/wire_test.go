@@ -57,6 +57,7 @@ func TestRequestHeaders(t *testing.T) {
 		{"AddDevice with a native port", proto.CmdDevNew, ack, []uint16{proto.DevName, proto.DevLink, proto.DevNodeGUID}, func(c *Client) { _ = c.AddDevice(DeviceConfig{Name: "x", Link: LinkIB, GUID: 1}) }},
 		{"Cables", proto.CmdCableGet, dump, nil, func(c *Client) { _, _ = c.Cables() }},
 		{"AddCable", proto.CmdCableNew, ack, []uint16{proto.CableNode, proto.CablePort, proto.CablePeerNode, proto.CablePeerPort}, func(c *Client) { _ = c.AddCable(Port{"x", 1}, Port{"y", 2}) }},
+		{"AddRemoteCable", proto.CmdCableNew, ack, []uint16{proto.CableNode, proto.CablePort, proto.CableRemote, proto.CableID}, func(c *Client) { _ = c.AddRemoteCable(Port{"x", 1}, Remote{ID: 1}) }},
 		{"DeleteCable", proto.CmdCableDel, ack, []uint16{proto.CableNode, proto.CablePort}, func(c *Client) { _ = c.DeleteCable(Port{"x", 1}) }},
 		{"Switches", proto.CmdSwitchGet, dump, nil, func(c *Client) { _, _ = c.Switches() }},
 		{"Switch", proto.CmdSwitchGet, do, []uint16{proto.SwitchName}, func(c *Client) { _, _ = c.Switch("x") }},

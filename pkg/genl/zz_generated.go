@@ -27,6 +27,10 @@ const (
 	PortMax = 254
 	// SwitchPortsMax: Largest number of a switch's external ports.
 	SwitchPortsMax = 63
+	// AddressMax: Longest IP address as text, in bytes, without the NUL.
+	AddressMax = 45
+	// CableUDPPort: UDP port of a cable to another host, unless told otherwise.
+	CableUDPPort = 47911
 )
 
 // LinkState: State of a cable.
@@ -34,14 +38,14 @@ type LinkState uint32
 
 // Values of LinkState.
 const (
-	// One of its ports is disabled.
+	// One of its ports is disabled, or the other host does not answer.
 	LinkStateDown LinkState = 0
 	// Both ports want a link, and have it.
 	LinkStateUp LinkState = 1
 )
 
 var infosLinkState = []struct{ name, doc string }{
-	0: {"down", "One of its ports is disabled."},
+	0: {"down", "One of its ports is disabled, or the other host does not answer."},
 	1: {"up", "Both ports want a link, and have it."},
 }
 
@@ -74,6 +78,59 @@ func (v *LinkState) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf("unknown link-state %q", text)
+}
+
+// PeerState: What is known of the port at another host's end of a cable.
+type PeerState uint32
+
+// Values of PeerState.
+const (
+	// Nothing was heard of the other host for two seconds.
+	PeerStateSilent PeerState = 0
+	// The other host is there, and its port wants no link.
+	PeerStateDisabled PeerState = 1
+	// The other host does not hear us.
+	PeerStateDeaf PeerState = 2
+	// The other host is there and hears us.
+	PeerStateReady PeerState = 3
+)
+
+var infosPeerState = []struct{ name, doc string }{
+	0: {"silent", "Nothing was heard of the other host for two seconds."},
+	1: {"disabled", "The other host is there, and its port wants no link."},
+	2: {"deaf", "The other host does not hear us."},
+	3: {"ready", "The other host is there and hears us."},
+}
+
+// String is the value's name in the protocol.
+func (v PeerState) String() string {
+	if int(v) < len(infosPeerState) {
+		return infosPeerState[v].name
+	}
+	return fmt.Sprintf("peer-state-%d", uint32(v))
+}
+
+// Doc is a sentence about the value, or "" for one that this package does not
+// know.
+func (v PeerState) Doc() string {
+	if int(v) < len(infosPeerState) {
+		return infosPeerState[v].doc
+	}
+	return ""
+}
+
+// MarshalText makes encoding/json write the value's name.
+func (v PeerState) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText sets v to the value called text.
+func (v *PeerState) UnmarshalText(text []byte) error {
+	for i, info := range infosPeerState {
+		if info.name == string(text) {
+			*v = PeerState(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown peer-state %q", text)
 }
 
 // Link: What the device's port is attached to.

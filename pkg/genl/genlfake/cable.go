@@ -4,6 +4,7 @@ package genlfake
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"syscall"
 
@@ -43,6 +44,9 @@ func (k *Kernel) cableNew(r *req) error {
 	if err != nil {
 		return err
 	}
+	if addr, remote := r.str[proto.CableRemote]; remote {
+		return k.cableNewRemote(r, a, addr)
+	}
 	b, err := k.socket(r, proto.CablePeerNode, proto.CablePeerPort)
 	if err != nil {
 		return err
@@ -58,6 +62,29 @@ func (k *Kernel) cableNew(r *req) error {
 	k.cables = append(k.cables, genl.Cable{A: a, B: b, LinkState: genl.LinkStateUp})
 	k.setPort(a, genl.PortStateInit)
 	k.setPort(b, genl.PortStateInit)
+	return nil
+}
+
+func (k *Kernel) cableNewRemote(r *req, p genl.Port, addr string) error {
+	id, ok := r.u32[proto.CableID]
+	if !ok {
+		return r.refuse(syscall.EINVAL, 0, "a cable to another host needs a number (id), the same at both ends")
+	}
+	ip, err := netip.ParseAddr(addr)
+	if err != nil || ip.Zone() != "" || !ip.IsGlobalUnicast() || ip.Is4In6() {
+		return r.refuse(syscall.EINVAL, proto.CableRemote, "remote must be the address of another host, IPv4, or IPv6 that is not link-local")
+	}
+	far := genl.Remote{Addr: ip, Port: genl.CableUDPPort, ID: id}
+	if port, ok := r.u32[proto.CableUDPPort]; ok {
+		far.Port = uint16(port)
+	}
+	if k.plugged(p) >= 0 {
+		return r.refuse(syscall.EBUSY, 0, "the port has a cable already; ibctl cable list shows it")
+	}
+	if slices.ContainsFunc(k.cables, func(c genl.Cable) bool { return c.Remote != nil && *c.Remote == far }) {
+		return r.refuse(syscall.EEXIST, 0, "there is a cable of this number to this address already")
+	}
+	k.cables = append(k.cables, genl.Cable{A: p, Remote: &far})
 	return nil
 }
 
@@ -115,8 +142,19 @@ func encodeCable(c genl.Cable) []byte {
 	return encode(func(ae *netlink.AttributeEncoder) {
 		ae.String(proto.CableNode, c.A.Node)
 		ae.Uint32(proto.CablePort, c.A.Number)
-		ae.String(proto.CablePeerNode, c.B.Node)
-		ae.Uint32(proto.CablePeerPort, c.B.Number)
+		if far := c.Remote; far != nil {
+			ae.String(proto.CableRemote, far.Addr.String())
+			ae.Uint32(proto.CableUDPPort, uint32(far.Port))
+			ae.Uint32(proto.CableID, far.ID)
+			ae.Uint32(proto.CablePeerState, uint32(genl.PeerStateSilent))
+			ae.Uint64(proto.CableStrangers, 0)
+			ae.Uint64(proto.CableMalformed, 0)
+			ae.Uint64(proto.CableRXLost, 0)
+			ae.Uint64(proto.CableTXLost, 0)
+		} else {
+			ae.String(proto.CablePeerNode, c.B.Node)
+			ae.Uint32(proto.CablePeerPort, c.B.Number)
+		}
 		ae.Uint32(proto.CableLinkState, uint32(c.LinkState))
 	})
 }

@@ -174,6 +174,15 @@ const (
 	CablePeerNode  = 3
 	CablePeerPort  = 4
 	CableLinkState = 5
+	CableRemote    = 6
+	CableUDPPort   = 7
+	CableID        = 8
+	CablePeerState = 9
+	CableStrangers = 10
+	CableMalformed = 11
+	CableRXLost    = 12
+	CableTXLost    = 13
+	CablePad       = 14
 )
 
 // AttrsCable describes the attributes of set cable.
@@ -183,6 +192,15 @@ var AttrsCable = []Attr{
 	CablePeerNode:  {Name: "peer-node", Type: "string", MaxLen: 63, Limits: "at most 63 bytes"},
 	CablePeerPort:  {Name: "peer-port", Type: "u32", Min: 1, Max: 254, Limits: "1 to 254"},
 	CableLinkState: {Name: "link-state", Type: "u32", Max: 1, Limits: "one of down, up"},
+	CableRemote:    {Name: "remote", Type: "string", MaxLen: 45, Limits: "at most 45 bytes"},
+	CableUDPPort:   {Name: "udp-port", Type: "u32"},
+	CableID:        {Name: "id", Type: "u32"},
+	CablePeerState: {Name: "peer-state", Type: "u32", Max: 3, Limits: "one of silent, disabled, deaf, ready"},
+	CableStrangers: {Name: "strangers", Type: "u64"},
+	CableMalformed: {Name: "malformed", Type: "u64"},
+	CableRXLost:    {Name: "rx-lost", Type: "u64"},
+	CableTXLost:    {Name: "tx-lost", Type: "u64"},
+	CablePad:       {Name: "pad", Type: "pad"},
 }
 
 // Attributes of set switch-port.
@@ -259,7 +277,7 @@ var Requests = map[uint8]Request{
 	CmdCableNew: {
 		Attrs: AttrsCable,
 		Admin: true,
-		Do:    []uint16{CableNode, CablePort, CablePeerNode, CablePeerPort},
+		Do:    []uint16{CableNode, CablePort, CablePeerNode, CablePeerPort, CableRemote, CableUDPPort, CableID},
 	},
 	CmdCableDel: {
 		Attrs: AttrsCable,

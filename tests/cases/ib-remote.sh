@@ -1,0 +1,150 @@
+#!/bin/bash
+# Cables to another host, here to another namespace: a fabric over UDP and an
+# Ethernet MTU of 1500, IPv4 and IPv6; a peer that goes and comes; hostile
+# datagrams; cables, devices and a namespace that go under traffic.
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-ib.sh"
+
+topo_netns 1500
+run ip -n B addr add 10.0.0.3/24 dev vb
+run ibctl switch add sw0 ports 4
+for i in 0 1 2; do
+	run ibctl dev add "shca$i" link ib
+done
+run ibctl cable add shca0/1 sw0/1
+
+udp_open() { [[ -n $($1 ss -Hlun 'sport = :47911') ]]; } # NETNS
+udp_open A && fail 'the UDP port is open before there is a cable'
+run A ibctl cable add sw0/2 remote "$IP_B" id 7
+udp_open A || fail 'a cable to another host does not listen'
+# of CABLE-END FIELD: of "ibctl cable list"
+of() { ibctl -j cable list | jq -r --arg a "$1" ".[] | select(.a == \$a) | $2"; }
+[[ $(of sw0/2 .peer_state) == silent ]] || fail 'a peer that is not there is not silent'
+refused A ibctl cable add sw0/3 remote "$IP_B" id 7
+refused A ibctl cable add sw0/3 remote 127.0.0.1 id 8
+run A ibctl cable add sw0/3 remote "$IP6_B" id 7
+port_is shca1 DOWN || fail 'half a cable is up'
+run B ibctl cable add shca1/1 remote "$IP_A" id 7
+run B ibctl cable add shca2/1 remote "$IP6_A" id 7
+sw_port_is() { [[ $(ibctl -j switch show sw0 | jq -r ".ports[$1 - 1].state") == "$2" ]]; }
+wait_until 10 ports_are INIT shca1 shca2 || {
+	ibctl -j cable list
+	fail 'the hosts do not hear each other'
+}
+wait_until 5 eval 'sw_port_is 2 init && sw_port_is 3 init' || fail 'a port of the switch is not up'
+[[ $(of sw0/2 .peer_state) == ready ]] || fail 'the peer is not ready'
+osm_start shca0 --sweep 1
+active shca0 shca1 shca2
+run ibctl cable list
+ok 'OpenSM brings up ports over UDP, IPv4 and IPv6'
+
+pair() { # SERVER-DEVICE
+	timeout 60 ib_send_bw -F -c UD -m 4096 -s 4096 -n 20 -d "$1" >/tmp/server 2>&1 &
+	local pid=$!
+	wait_until 20 listening 18515 || fail "no server: $(cat /tmp/server)"
+	run timeout 60 ib_send_bw -F -c UD -m 4096 -s 4096 -n 20 -d shca0 127.0.0.1 >/tmp/client
+	wait $pid || fail "the server: $(cat /tmp/server)"
+}
+pair shca1
+pair shca2
+fragments() { A nstat -asz "$1" | awk -v n="$1" '$1 == n { print $2 }'; }
+(($(fragments IpFragCreates) > 0 && $(fragments Ip6FragCreates) > 0)) || fail 'no IP fragments'
+ok 'packets of 4096 bytes over an MTU of 1500'
+
+run modprobe ib_ipoib
+run ip netns add C
+run ip link set ib1 netns C
+run ip addr add 10.9.0.1/24 dev ib0
+run ip -n C addr add 10.9.0.2/24 dev ib1
+run ip link set ib0 up
+run ip -n C link set ib1 up
+has_carrier() { ip link show ib0 | grep -q LOWER_UP && ip -n C link show ib1 | grep -q LOWER_UP; }
+wait_until 30 has_carrier || {
+	osm_log
+	fail 'IPoIB has no carrier'
+}
+run ping -c 3 -W 5 10.9.0.2
+run ping -c 2 -W 5 -M 'do' -s 1900 10.9.0.2
+run ping -c 2 -W 5 -s 20000 10.9.0.2
+ok 'IPoIB over UDP'
+
+run ip -n B link set vb down
+wait_until 10 ports_are DOWN shca1 shca2 || fail 'the other host is silent and the ports are up'
+wait_until 10 eval 'sw_port_is 2 down && sw_port_is 3 down' || fail 'the switch does not miss its peer'
+port_is shca0 ACTIVE || fail 'shca0 went down with the others'
+run ip -n B link set vb up
+run ip -n B addr replace fd00::2/64 dev vb nodad
+active shca1 shca2
+wait_until 30 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after the peer was away'
+ok 'a peer that was away'
+
+downs=$(counter shca1 link_downed)
+SW=$(ibctl -j switch show sw0 | jq .lid)
+run on shca0 ibportstate "$SW" 2 down
+bounced() { (($(counter shca1 link_downed) > downs)); }
+wait_until 10 bounced || fail 'the peer does not notice that the link bounced'
+active shca1
+ok 'a link that came back at once'
+
+LID=$(lid_of shca0)
+# hostile SOURCE KIND...: sends them; $grown is "STRANGERS MALFORMED" of sw0/2
+hostile() {
+	local strangers malformed
+	strangers=$(of sw0/2 .counters.strangers) malformed=$(of sw0/2 .counters.malformed)
+	run B python3 "$(dirname "$0")/../fuzz/ib-shim.py" "$1" "$IP_A" 7 "$LID" "${@:2}"
+	grown="$(($(of sw0/2 .counters.strangers) - strangers)) $(($(of sw0/2 .counters.malformed) - malformed))"
+}
+bad=(version kind flags short long hops0 hops65 hello hellolen)
+hostile "$IP_B" "${bad[@]}"
+[[ $grown == "0 ${#bad[@]}" ]] || fail "${#bad[@]} bad datagrams of the peer grew the counters by $grown"
+hostile "$IP_B" none id port
+[[ $grown == '3 0' ]] || fail "3 datagrams of no cable grew the counters by $grown"
+hostile 10.0.0.3 "${bad[@]}" hops63
+[[ $grown == '10 0' ]] || fail "10 datagrams of a stranger grew the counters by $grown"
+hostile "$IP_B" fuzz fuzz
+echo "200 odd datagrams: $grown"
+dropped() { awk '{ n += $1 } END { print n }' /sys/class/infiniband/shca0/ports/1/hw_counters/rx_drop_*; }
+discards() { on shca0 perfquery "$SW" 1 | sed -n 's/^PortXmitDiscards:\.*//p'; }
+drops=$(dropped) discarded=$(discards)
+hostile "$IP_B" hops63 hops64
+passed() { (($(dropped) == drops + 1)); }
+wait_until 5 passed || fail 'a packet that passed 63 cables does not get through the next, or one that passed 64 does'
+(($(discards) == discarded + 1)) || fail 'the switch does not count a packet that passed 64 cables'
+port_is shca1 ACTIVE || fail 'hostile datagrams took the link down'
+run ping -c 1 -W 5 10.9.0.2
+ok 'strangers, another version, truncated datagrams, too many hops'
+
+flood() { ping -q -f -s 1400 10.9.0.2 >/dev/null 2>&1 & }
+flood
+flooding=$!
+for _ in 1 2 3; do
+	run ibctl cable del sw0/2
+	wait_until 3 port_is shca1 DOWN || fail 'the peer is not told that the cable was pulled'
+	run A ibctl cable add sw0/2 remote "$IP_B" id 7
+	wait_until 10 port_is shca1 INIT || active shca1
+done
+active shca1
+wait_until 30 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after cables were pulled'
+run ibctl dev del shca2
+wait_until 3 sw_port_is 3 down || fail 'the device at the other end is gone and the port is up'
+run A ibctl cable del sw0/3
+ok 'cables and a device that go under traffic'
+
+# The cable goes with its namespace, and does not keep it: vb takes va along.
+run ip netns del B
+gone() { ! ip -n A link show va; } >/dev/null 2>&1
+wait_until 10 gone || fail 'the namespace lives on'
+[[ -z $(of shca1/1 .a) ]] || fail 'the cable lives on without its namespace'
+port_is shca1 DOWN || fail 'the cable is gone and the port is up'
+wait_until 10 sw_port_is 2 down || fail 'the switch does not miss its peer'
+kill $flooding
+wait $flooding 2>/dev/null
+ok 'a namespace that goes under traffic'
+
+run ip netns del C
+run modprobe -r ib_ipoib
+sleep 1
+run ibctl switch del sw0
+udp_open A && fail 'the UDP port is open after the last cable'
+run ibctl dev del shca1
+osm_stop shca0 KILL
