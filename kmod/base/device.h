@@ -12,6 +12,7 @@
 #define _SHCA_DEVICE_H
 
 #include <linux/hashtable.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
@@ -55,6 +56,11 @@ struct shca_qp;
  * @plug: native InfiniBand: where the cable goes in; owned by fabric/hca.c
  * @mcast_lock: guards changes of @mcast, BHs off; a leaf
  * @mcast: members of multicast groups, by LID of the group; walked under RCU
+ * @bound_mutex: guards @bound, what its QPs have in bound_at, and the two below; a
+ *	leaf
+ * @bound: QPs that are bound to a counter of ib_core's (verbs/counter.c)
+ * @bound_ended: what QPs had counted in counters when they were unbound
+ * @counter_id: the last number given to a counter
  * @attached: what fabric/ adds to it is there (verbs/device.c)
  * @announced: listeners were told that it exists, and it is in the list; under
  *	the list's mutex
@@ -87,6 +93,10 @@ struct shca_dev {
 	struct shca_plug *plug;
 	spinlock_t mcast_lock;	/* changes of mcast */
 	DECLARE_HASHTABLE(mcast, 6);
+	struct mutex bound_mutex;	/* QPs bound to counters */
+	struct list_head bound;
+	u64 bound_ended[SHCA_QP_STAT_COUNT];
+	u32 counter_id;
 	bool attached;
 	bool announced;
 	bool port_active;

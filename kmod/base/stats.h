@@ -29,26 +29,33 @@
 	x(rx_drop_length)			\
 	x(rx_drop_vl15)
 
-#define SHCA_STATS(x)				\
+/*
+ * Those that a queue pair counts too, in the same meaning.  They come first, since
+ * ib_core reads counters of QPs by the index of the port's (verbs/counter.c).
+ */
+#define SHCA_QP_STATS(x)			\
 	x(tx_packets)				\
-	x(tx_bytes)				\
 	x(rx_packets)				\
-	x(rx_bytes)				\
 	x(tx_bytes_referenced)			\
 	x(tx_bytes_copied)			\
+	x(tx_retransmits)			\
+	x(rx_rnr_naks)				\
+	x(ack_timeouts)
+
+#define SHCA_STATS(x)				\
+	SHCA_QP_STATS(x)			\
+	x(tx_bytes)				\
+	x(rx_bytes)				\
 	x(rx_bytes_copied)			\
 	x(local_bytes_copied)			\
 	x(local_packets)			\
-	x(tx_retransmits)			\
 	x(tx_acks)				\
 	x(tx_naks)				\
 	x(tx_rnr_naks)				\
 	x(rx_acks)				\
 	x(rx_naks)				\
-	x(rx_rnr_naks)				\
 	x(rx_duplicates)			\
 	x(rx_out_of_sequence)			\
-	x(ack_timeouts)				\
 	x(retry_exceeded)			\
 	x(rnr_retry_exceeded)			\
 	x(doorbells)				\
@@ -65,6 +72,12 @@ enum shca_stat {
 	SHCA_STATS(x)
 #undef x
 	SHCA_STAT_COUNT,
+};
+
+enum {
+#define x(name) + 1
+	SHCA_QP_STAT_COUNT = 0 SHCA_QP_STATS(x),
+#undef x
 };
 
 struct shca_stats {

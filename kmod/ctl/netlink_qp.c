@@ -78,7 +78,7 @@ static int fill_qp_counters(struct sk_buff *skb, const struct shca_qp *qp)
 	    put_count(skb, SOFTHCA_A_QP_RX_BYTES, s.rx_bytes) ||
 	    put_count(skb, SOFTHCA_A_QP_TX_PACKETS, s.tx_packets) ||
 	    put_count(skb, SOFTHCA_A_QP_RX_PACKETS, s.rx_packets) ||
-	    put_count(skb, SOFTHCA_A_QP_RETRANSMITS, s.retransmits) ||
+	    put_count(skb, SOFTHCA_A_QP_RETRANSMITS, s.tx_retransmits) ||
 	    put_count(skb, SOFTHCA_A_QP_TX_MESSAGES, s.tx_messages) ||
 	    put_count(skb, SOFTHCA_A_QP_RX_MESSAGES, s.rx_messages) ||
 	    put_count(skb, SOFTHCA_A_QP_TX_BYTES_REFERENCED,

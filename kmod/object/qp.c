@@ -61,6 +61,7 @@ struct shca_qp *shca_qp_alloc(struct shca_dev *dev, enum ib_qp_type type)
 	qp->type = type;
 	qp->state = IB_QPS_RESET;
 	mutex_init(&qp->mod);
+	INIT_LIST_HEAD(&qp->bound);
 	INIT_WORK(&qp->event_work, qp_event_work);
 	spin_lock_init(&qp->sq_post_lock);
 	spin_lock_init(&qp->rq_post_lock);

@@ -28,6 +28,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "../base/limits.h"
+#include "../base/stats.h"
 #include "../uapi/softhca-netlink.h"
 #include "av.h"
 #include "ring.h"
@@ -332,6 +333,8 @@ enum {
  * @last_heard: jiffies of the last packet from the peer; 0: never
  * @events: SHCA_EV_* to report
  * @event_work: reports them
+ * @bound: in dev->bound while it is bound to a counter; under dev->bound_mutex
+ * @bound_at: its counters when it was bound
  * @sq_post_lock: kernel consumers that fill the SQ; with interrupts off; leaf
  * @rq_post_lock: the same of the RQ
  * @sq: requester side
@@ -364,6 +367,9 @@ struct shca_qp {
 	unsigned long last_heard;
 	unsigned long events;
 	struct work_struct event_work;
+
+	struct list_head bound;
+	u64 bound_at[SHCA_QP_STAT_COUNT];
 
 	spinlock_t sq_post_lock;	/* kernel consumers fill the SQ */
 	spinlock_t rq_post_lock;	/* kernel consumers fill the RQ */

@@ -28,7 +28,7 @@ void shca_qp_stats(const struct shca_qp *qp, struct shca_qp_stats *s)
 				 READ_ONCE(rq->tx_referenced);
 	s->tx_bytes_copied = READ_ONCE(sq->tx_copied) +
 			     READ_ONCE(rq->tx_copied);
-	s->retransmits = READ_ONCE(sq->retransmits);
+	s->tx_retransmits = READ_ONCE(sq->retransmits);
 	s->rx_rnr_naks = READ_ONCE(sq->rnr_naks);
 	s->ack_timeouts = READ_ONCE(sq->timeouts);
 }

@@ -19,7 +19,7 @@ struct shca_qp;
  * @rx_messages: receive WQEs that did
  * @tx_bytes_referenced: payload handed to the link by reference
  * @tx_bytes_copied: payload handed to it as a copy
- * @retransmits: packets sent again
+ * @tx_retransmits: packets sent again
  * @rx_rnr_naks: times the peer was not ready
  * @ack_timeouts: times an answer did not come
  */
@@ -32,7 +32,7 @@ struct shca_qp_stats {
 	u64 rx_messages;
 	u64 tx_bytes_referenced;
 	u64 tx_bytes_copied;
-	u64 retransmits;
+	u64 tx_retransmits;
 	u64 rx_rnr_naks;
 	u64 ack_timeouts;
 };

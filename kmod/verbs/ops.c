@@ -38,6 +38,11 @@ const struct ib_device_ops shca_device_ops = {
 	.get_dev_fw_str		= shca_get_dev_fw_str,
 	.alloc_hw_port_stats	= shca_alloc_hw_port_stats,
 	.get_hw_stats		= shca_get_hw_stats,
+	.counter_alloc_stats	= shca_counter_alloc_stats,
+	.counter_bind_qp	= shca_counter_bind_qp,
+	.counter_unbind_qp	= shca_counter_unbind_qp,
+	.counter_dealloc	= shca_counter_dealloc,
+	.counter_update_stats	= shca_counter_update_stats,
 
 	.alloc_ucontext		= shca_alloc_ucontext,
 	.dealloc_ucontext	= shca_dealloc_ucontext,

@@ -91,6 +91,8 @@ extern const struct ib_device_ops shca_ib_device_ops;
 int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		      struct ib_udata *udata);
 void shca_get_dev_fw_str(struct ib_device *ib, char *str);
+extern const struct rdma_stat_desc shca_stat_descs[];
+
 struct rdma_hw_stats *shca_alloc_hw_port_stats(struct ib_device *ib, u32 port);
 int shca_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
 		      u32 port, int index);
@@ -125,6 +127,14 @@ int shca_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc);
 int shca_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
 
 /* qp.c */
+/* counter.c */
+void shca_counters_sum(struct shca_dev *dev, u64 *sum);
+struct rdma_hw_stats *shca_counter_alloc_stats(struct rdma_counter *counter);
+int shca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
+int shca_counter_unbind_qp(struct ib_qp *ibqp);
+int shca_counter_dealloc(struct rdma_counter *counter);
+int shca_counter_update_stats(struct rdma_counter *counter);
+
 int shca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		   struct ib_udata *udata);
 int shca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -19,7 +19,8 @@
 #define SHCA_FW_MINOR	1
 #define SHCA_FW_SUBMINOR	0
 
-static const struct rdma_stat_desc stat_descs[SHCA_STAT_COUNT] = {
+/* The counters' names, by enum shca_stat */
+const struct rdma_stat_desc shca_stat_descs[SHCA_STAT_COUNT] = {
 #define x(stat) { .name = #stat },
 	SHCA_STATS(x)
 #undef x
@@ -143,7 +144,7 @@ void shca_get_dev_fw_str(struct ib_device *ib, char *str)
  */
 struct rdma_hw_stats *shca_alloc_hw_port_stats(struct ib_device *ib, u32 port)
 {
-	return rdma_alloc_hw_stats_struct(stat_descs, SHCA_STAT_COUNT,
+	return rdma_alloc_hw_stats_struct(shca_stat_descs, SHCA_STAT_COUNT,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
@@ -154,6 +155,8 @@ struct rdma_hw_stats *shca_alloc_hw_port_stats(struct ib_device *ib, u32 port)
  * @port: 1
  * @index: of the one that is wanted; all are filled in
  *
+ * ib_core adds what the counters of QPs show, so that is left out.
+ *
  * Context: process.
  * Return: how many were filled in, or -EINVAL.
  */
@@ -161,11 +164,15 @@ int shca_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
 		      u32 port, int index)
 {
 	struct shca_dev *dev = to_shca(ib);
+	u64 counted[SHCA_QP_STAT_COUNT];
 	int i;
 
 	if (port != 1 || !stats)
 		return -EINVAL;
+	shca_counters_sum(dev, counted);
 	for (i = 0; i < SHCA_STAT_COUNT; i++)
 		stats->value[i] = shca_stats_sum(dev->stats, i);
+	for (i = 0; i < SHCA_QP_STAT_COUNT; i++)
+		stats->value[i] -= min(stats->value[i], counted[i]);
 	return SHCA_STAT_COUNT;
 }

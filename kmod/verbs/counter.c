@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters that queue pairs are bound to: `rdma statistic qp`.
+ *
+ * ib_core decides which QPs share a counter, and shows for a port its own
+ * values plus those of all counters, as if bound QPs were counted elsewhere.
+ * Ours are not: each QP counts for itself all its life, and the port's counters
+ * include it.  So a counter is a sum of differences since QPs were bound, and
+ * what counters ever showed is taken off what we tell of the port.
+ */
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
+
+#include "../object/qp.h"
+#include "../object/qp_stats.h"
+#include "device.h"
+#include "ops.h"
+
+/*
+ * A counter's values: the first SHCA_QP_STAT_COUNT are shown.  ib_core also
+ * reads as many as a port has, hence SHCA_STAT_COUNT.  Behind them is the part
+ * of QPs that are no longer bound.
+ */
+#define ENDED	SHCA_STAT_COUNT
+
+static void qp_values(const struct shca_qp *qp, u64 *v)
+{
+	struct shca_qp_stats s;
+
+	BUILD_BUG_ON(SHCA_QP_STAT_COUNT != 7);
+	shca_qp_stats(qp, &s);
+	v[SHCA_STAT_tx_packets] = s.tx_packets;
+	v[SHCA_STAT_rx_packets] = s.rx_packets;
+	v[SHCA_STAT_tx_bytes_referenced] = s.tx_bytes_referenced;
+	v[SHCA_STAT_tx_bytes_copied] = s.tx_bytes_copied;
+	v[SHCA_STAT_tx_retransmits] = s.tx_retransmits;
+	v[SHCA_STAT_rx_rnr_naks] = s.rx_rnr_naks;
+	v[SHCA_STAT_ack_timeouts] = s.ack_timeouts;
+}
+
+/* Add what a QP has done since it was bound. */
+static void add_since_bound(const struct shca_qp *qp, u64 *sum)
+{
+	u64 now[SHCA_QP_STAT_COUNT];
+	int i;
+
+	qp_values(qp, now);
+	for (i = 0; i < SHCA_QP_STAT_COUNT; i++)
+		sum[i] += now[i] - qp->bound_at[i];
+}
+
+/**
+ * shca_counters_sum - what all counters of a device have shown so far
+ * @dev: the device
+ * @sum: the values, in the order of the port's
+ *
+ * Context: process, takes dev->bound_mutex.
+ */
+void shca_counters_sum(struct shca_dev *dev, u64 *sum)
+{
+	struct shca_qp *qp;
+
+	mutex_lock(&dev->bound_mutex);
+	memcpy(sum, dev->bound_ended, sizeof(dev->bound_ended));
+	list_for_each_entry(qp, &dev->bound, bound)
+		add_since_bound(qp, sum);
+	mutex_unlock(&dev->bound_mutex);
+}
+
+/**
+ * shca_counter_alloc_stats - ib_device_ops.counter_alloc_stats
+ * @counter: the counter
+ *
+ * Context: process.
+ * Return: room for its values, which ib_core frees, or NULL.
+ */
+struct rdma_hw_stats *shca_counter_alloc_stats(struct rdma_counter *counter)
+{
+	struct rdma_hw_stats *stats;
+
+	stats = rdma_alloc_hw_stats_struct(shca_stat_descs,
+					   ENDED + SHCA_QP_STAT_COUNT,
+					   RDMA_HW_STATS_DEFAULT_LIFESPAN);
+	if (stats)
+		stats->num_counters = SHCA_QP_STAT_COUNT;
+	return stats;
+}
+
+/**
+ * shca_counter_bind_qp - ib_device_ops.counter_bind_qp
+ * @counter: the counter; without an id it is new and gets one
+ * @ibqp: a QP that is bound to none
+ *
+ * Context: process, under counter->lock.
+ * Return: 0.
+ */
+int shca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	struct shca_dev *dev = to_shca(ibqp->device);
+	struct shca_qp *qp = to_shca_qp(ibqp);
+
+	mutex_lock(&dev->bound_mutex);
+	if (!counter->id)
+		counter->id = ++dev->counter_id;
+	qp_values(qp, qp->bound_at);
+	list_add(&qp->bound, &dev->bound);
+	ibqp->counter = counter;
+	mutex_unlock(&dev->bound_mutex);
+	return 0;
+}
+
+/**
+ * shca_counter_unbind_qp - ib_device_ops.counter_unbind_qp
+ * @ibqp: a QP that is bound
+ *
+ * What it has done stays in the counter.
+ *
+ * Context: process, under the counter's lock.
+ * Return: 0.
+ */
+int shca_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	struct shca_dev *dev = to_shca(ibqp->device);
+	u64 *ended = ibqp->counter->stats->value + ENDED;
+	struct shca_qp *qp = to_shca_qp(ibqp);
+	u64 done[SHCA_QP_STAT_COUNT] = {};
+	int i;
+
+	mutex_lock(&dev->bound_mutex);
+	add_since_bound(qp, done);
+	for (i = 0; i < SHCA_QP_STAT_COUNT; i++) {
+		ended[i] += done[i];
+		dev->bound_ended[i] += done[i];
+	}
+	list_del_init(&qp->bound);
+	ibqp->counter = NULL;
+	mutex_unlock(&dev->bound_mutex);
+	return 0;
+}
+
+/**
+ * shca_counter_dealloc - ib_device_ops.counter_dealloc
+ * @counter: a counter that no QP is bound to
+ *
+ * Nothing of it is ours but its values, which ib_core frees.
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int shca_counter_dealloc(struct rdma_counter *counter)
+{
+	return 0;
+}
+
+/**
+ * shca_counter_update_stats - ib_device_ops.counter_update_stats
+ * @counter: the counter
+ *
+ * Context: process, under counter->lock.
+ * Return: 0.
+ */
+int shca_counter_update_stats(struct rdma_counter *counter)
+{
+	struct shca_dev *dev = to_shca(counter->device);
+	u64 *value = counter->stats->value;
+	struct shca_qp *qp;
+
+	mutex_lock(&dev->bound_mutex);
+	memcpy(value, value + ENDED, SHCA_QP_STAT_COUNT * sizeof(*value));
+	list_for_each_entry(qp, &dev->bound, bound)
+		if (qp->ib->counter == counter)
+			add_since_bound(qp, value);
+	mutex_unlock(&dev->bound_mutex);
+	return 0;
+}
