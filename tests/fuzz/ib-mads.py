@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Management datagrams that nobody should send, through /dev/infiniband/umad.
+
+usage: ib-mads.py fuzz DEVICE COUNT SEED PATH... [lid:LID...]
+       ib-mads.py lft DEVICE PATH LID PORT
+       ib-mads.py mft DEVICE PATH MLID PORTS
+
+fuzz: COUNT of them, from a seeded stream, to nodes named by their directed route
+(0, 0,1 or 0,1,2 as infiniband-diags has it) or LID: every attribute of subnet and
+performance management with every method, modifiers at their edges, and data that are
+random, all ones, or what the node says of itself with some bytes changed. Ends
+with 1 if a node gives no answer to a good question afterwards that it answered
+before, and was not told to keep quiet (a M_Key, a port that is disabled).
+
+lft, mft: set one entry of a switch's forwarding tables, without asking a SM.
+"""
+
+import ctypes
+import random
+import struct
+import sys
+
+GET, SET, GET_RESP = 0x01, 0x02, 0x81
+SMP_DR, SMP_LID, PERF = 0x81, 0x01, 0x04
+SMP_ATTRS = [0x02, 0x10, 0x11, 0x12, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x20, 0x30, 0x31]
+PERF_ATTRS = [0x01, 0x12, 0x15, 0x1D, 0x16, 0x36, 0xFF00]
+METHODS = [GET, GET, GET, SET, SET, SET, 0x03, 0x05, 0x06, 0x07, GET_RESP, 0x86]
+EDGES = [0, 1, 2, 3, 4, 0x1F, 0x20, 0x1FF, 0x2FF, 0x300, 0xFFFF, 0x10000, 0x10001, 0x30001, 0x1FFFFFFF,
+         0x10000000, 0x40000000, 0x80000000, 0x80000001, 0xF0000000, 0xFFFFFFFF]
+# IBA 14.2.1.2: a directed-route SMP whose route has no part by LID
+PERMISSIVE = 0xFFFF
+
+
+class Umad:
+    """A port's management datagrams, by libibumad."""
+
+    def __init__(self, device):
+        self.lib = ctypes.CDLL("libibumad.so.3", use_errno=True)
+        self.lib.umad_init()
+        self.fd = self.lib.umad_open_port(device.encode(), 1)
+        if self.fd < 0:
+            sys.exit(f"cannot open {device}")
+        self.agents = {c: self.lib.umad_register(self.fd, c, 1, 0, None) for c in (SMP_DR, SMP_LID, PERF)}
+        if min(self.agents.values()) < 0:
+            sys.exit("cannot register agents")
+        self.size = self.lib.umad_size()
+        self.tid = 0
+
+    def send(self, mad, lid, timeout=0):
+        buf = ctypes.create_string_buffer(self.size + 256)
+        perf = mad[1] == PERF
+        self.lib.umad_set_addr(buf, lid, int(perf), 0, 0x80010000 if perf else 0)
+        ctypes.memmove(ctypes.addressof(buf) + self.size, bytes(mad), 256)
+        return self.lib.umad_send(self.fd, self.agents[mad[1]], buf, 256, timeout, 0)
+
+    def recv(self, timeout):
+        """The next MAD and its status, or None."""
+        buf = ctypes.create_string_buffer(self.size + 256)
+        length = ctypes.c_int(256)
+        if self.lib.umad_recv(self.fd, buf, ctypes.byref(length), timeout) < 0:
+            return None
+        return buf.raw[self.size:], self.lib.umad_status(buf)
+
+    def drain(self):
+        while self.recv(0):
+            pass
+
+    def ask(self, node, mad):
+        """The data of the answer to a good question, or None."""
+        self.drain()
+        self.tid += 1
+        mad[12:16] = struct.pack(">I", self.tid)  # the upper half is the kernel's
+        self.send(mad, node.lid, 300)
+        while True:
+            got = self.recv(1000)
+            if not got or got[1]:
+                return None
+            if got[0][12:16] == mad[12:16] and got[0][3] == GET_RESP:
+                return got[0][64:256] if mad[1] == PERF else got[0][64:128]
+
+
+class Node:
+    """Who a MAD is for."""
+
+    def __init__(self, name):
+        self.name = name
+        self.path = None
+        self.lid = PERMISSIVE
+        if name.startswith("lid:"):
+            self.lid = int(name[4:])
+        else:
+            self.path = [int(n) for n in name.split(",")]
+
+    def smp(self, method, attr, mod, data=b""):
+        mad = bytearray(256)
+        mad[0:4] = bytes([1, SMP_DR if self.path else SMP_LID, 1, method])
+        struct.pack_into(">HHI", mad, 16, attr, 0, mod)
+        if self.path:
+            mad[7] = len(self.path) - 1
+            struct.pack_into(">HH", mad, 32, PERMISSIVE, PERMISSIVE)
+            mad[128:128 + len(self.path)] = bytes(self.path)
+        mad[64:64 + len(data)] = data
+        return mad
+
+    def perf(self, method, attr, mod, data=b""):
+        mad = bytearray(256)
+        mad[0:4] = bytes([1, PERF, 1, method])
+        struct.pack_into(">HHI", mad, 16, attr, 0, mod)
+        mad[64:64 + len(data)] = data
+        return mad
+
+
+def modifier(rnd):
+    return rnd.choice(EDGES) if rnd.random() < 0.8 else rnd.getrandbits(32)
+
+
+def contents(rnd, length, said):
+    kind = rnd.random()
+    if kind < 0.2:
+        return bytes(length)
+    if kind < 0.4:
+        return b"\xff" * length
+    if kind < 0.6 or not said:
+        return rnd.randbytes(length)
+    data = bytearray(said[:length].ljust(length, b"\0"))
+    for _ in range(rnd.randrange(1, 5)):
+        data[rnd.randrange(length)] = rnd.choice([0, 1, 0x7F, 0x80, 0xFF, rnd.randrange(256)])
+    return bytes(data)
+
+
+def odd_smp(rnd, node, said):
+    attr = rnd.choice(SMP_ATTRS) if rnd.random() < 0.95 else rnd.randrange(65536)
+    method = rnd.choice(METHODS) if rnd.random() < 0.95 else rnd.randrange(256)
+    data = bytearray(contents(rnd, 64, said.get(attr)))
+    if method == SET and attr == 0x15:
+        # Not to be locked out, nor to lock: no M_Key, no port disabled or bounced.
+        data[0:8] = bytes(8)
+        data[33] &= 0x0F
+        if data[32] & 0x0F == 1:
+            data[32] &= 0xF0
+    mad = node.smp(method, attr, modifier(rnd), data)
+    if rnd.random() < 0.1:
+        mad[rnd.choice([0, 2, 4, 5])] = rnd.randrange(256)
+    if rnd.random() < 0.1:
+        mad[24:32] = rnd.randbytes(8)
+    if node.path:
+        if rnd.random() < 0.1:  # a way on that there is not
+            mad[7] = rnd.choice([len(node.path), 2, 3, 62, 63, 64, 255])
+            mad[128 + len(node.path):192] = bytes(rnd.randrange(256) for _ in range(64 - len(node.path)))
+        if rnd.random() < 0.05:
+            mad[6] = rnd.choice([1, 2, 63, 64, 255])
+        if rnd.random() < 0.05:
+            struct.pack_into(">HH", mad, 32, *(rnd.choice([0, 1, 2, 0xC000, PERMISSIVE]) for _ in range(2)))
+        if rnd.random() < 0.05:
+            mad[192:256] = rnd.randbytes(64)
+    return mad
+
+
+def odd_perf(rnd, node):
+    attr = rnd.choice(PERF_ATTRS) if rnd.random() < 0.95 else rnd.randrange(65536)
+    method = rnd.choice(METHODS) if rnd.random() < 0.95 else rnd.randrange(256)
+    data = bytearray(contents(rnd, 192, None))
+    data[1] = rnd.choice([0, 1, 2, 5, 63, 64, 255])  # PortSelect
+    mad = node.perf(method, attr, modifier(rnd), data)
+    if rnd.random() < 0.1:
+        mad[rnd.choice([0, 2, 4, 5])] = rnd.randrange(256)
+    return mad
+
+
+def fuzz(umad, count, seed, nodes):
+    rnd = random.Random(seed)
+    said = {}
+    for node in nodes:
+        said[node] = {a: umad.ask(node, node.smp(GET, a, 0)) for a in SMP_ATTRS}
+        if not said[node][0x11]:
+            sys.exit(f"{node.name} does not answer")
+    sent = refused = 0
+    for i in range(count):
+        node = rnd.choice(nodes)
+        if node.path or rnd.random() < 0.6:
+            mad = odd_smp(rnd, node, said[node])
+        else:
+            mad = odd_perf(rnd, node)
+        if umad.send(mad, node.lid) < 0:
+            refused += 1
+        else:
+            sent += 1
+        if i % 64 == 63:
+            umad.drain()
+    print(f"{sent} sent, {refused} refused by the kernel, seed {seed}")
+    # By its route: LIDs may have changed.
+    for node in nodes:
+        if node.path and not umad.ask(node, node.smp(GET, 0x11, 0)):
+            sys.exit(f"{node.name} does not answer any more")
+
+
+def set_entry(umad, node, attr, block, index, width, value):
+    data = umad.ask(node, node.smp(GET, attr, block))
+    if data is None:
+        sys.exit(f"{node.name} does not answer")
+    data = bytearray(data)
+    data[index * width:(index + 1) * width] = value.to_bytes(width, "big")
+    if umad.ask(node, node.smp(SET, attr, block, data)) != bytes(data):
+        sys.exit(f"{node.name} does not take it")
+
+
+def main(args):
+    what, umad = args[0], Umad(args[1])
+    if what == "fuzz":
+        fuzz(umad, int(args[2]), int(args[3]), [Node(a) for a in args[4:]])
+    elif what == "lft":
+        lid = int(args[3])
+        set_entry(umad, Node(args[2]), 0x19, lid // 64, lid % 64, 1, int(args[4]))
+    elif what == "mft":
+        lid = int(args[3], 0) - 0xC000
+        set_entry(umad, Node(args[2]), 0x1B, lid // 32, lid % 32, 2, int(args[4], 0))
+    else:
+        sys.exit(__doc__)
+
+
+main(sys.argv[1:])
