@@ -129,6 +129,9 @@ static enum shca_stat check_qp(const struct shca_qp *qp,
 		return SHCA_STAT_rx_drop_address;
 	if (qp->type == IB_QPT_SMI)
 		return SHCA_STAT_COUNT;
+	/* A MAD has one length (13.5.1); what is short is not zeros at its end. */
+	if (qp->type == IB_QPT_GSI && p->payload != SHCA_MAD_SIZE)
+		return SHCA_STAT_rx_drop_length;
 	if (qp->type == IB_QPT_GSI ?
 	    !shca_node_is_member(port, p->pkey, &index) :
 	    !shca_pkey_match(p->pkey, shca_dev_pkey(qp->dev, qp->pkey_index)))

@@ -113,6 +113,9 @@ static int xmit_one(struct shca_dev *dev, const struct shca_av *av,
 	u32 len;
 	int ret;
 
+	/* Nobody's: ib_core has an AH of it before there is a SM. */
+	if (!av->dlid)
+		return -EHOSTUNREACH;
 	if (!mgmt) {
 		vl = shca_node_vl(dev->node, 0, 1, av->sl);
 		if (vl == SHCA_VL_MGMT)

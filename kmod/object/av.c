@@ -40,8 +40,8 @@ static int ib_av(const struct rdma_ah_attr *attr, struct shca_av *av)
 		return -EINVAL;
 	av->dlid = rdma_ah_get_dlid(attr);
 	av->path_bits = rdma_ah_get_path_bits(attr);
-	/* LID 0 is nobody's, and without a GRH a group has no name. */
-	if (!av->dlid || (shca_lid_is_mcast(av->dlid) && !av->grh))
+	/* Without a GRH a group has no name. */
+	if (shca_lid_is_mcast(av->dlid) && !av->grh)
 		return -EINVAL;
 	return 0;
 }

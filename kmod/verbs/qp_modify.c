@@ -89,6 +89,9 @@ static int check(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	ret = shca_av_from_attr(qp->dev, &attr->ah_attr, av);
 	if (ret)
 		return ret;
+	/* A connection is with one port. */
+	if (qp->dev->node && !shca_lid_is_unicast(av->dlid))
+		return -EINVAL;
 	av->sport = rdma_get_udp_sport(av->flow_label, qp->qpn,
 				       mask & IB_QP_DEST_QPN ?
 				       attr->dest_qp_num : qp->dest_qpn);
