@@ -102,7 +102,7 @@ was wrong.`,
 		return usagef(cmd, "%v", err)
 	})
 	root.InitDefaultCompletionCmd()
-	root.AddCommand(newDev(a), newSwitch(a), newCable(a), newQP(a), newStats(a), newTop(a), newTrace(a), newCapture(a),
+	root.AddCommand(newDev(a), newSwitch(a), newCable(a), newFabric(a), newQP(a), newStats(a), newTop(a), newTrace(a), newCapture(a),
 		newMonitor(a), newMan(), newVersion(a))
 	plainUsage(root)
 	// A group is a command that only refuses; one usage line is enough for it.
