@@ -20,6 +20,10 @@ build: ## Go programs into bin/; module and provider where the host has the head
 demo: ## the main job: two namespaces of a VM talk RDMA through our module and provider
 	qemu/vm run --timeout 600 -- /softhca/tests/demo.sh
 
+.PHONY: demo-ib
+demo-ib: ## an InfiniBand fabric across two VMs: OpenSM, ibnetdiscover, ping, iperf3 and rping over it
+	qemu/vm run --guests 2 --timeout 600 -- /softhca/tests/demo-ib.sh
+
 .PHONY: test
 test: test-unit test-lab ## all tests: on the host, then in the lab's guests
 
