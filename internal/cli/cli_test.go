@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/softhca/softhca/internal/output"
 	"github.com/softhca/softhca/pkg/capture"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/softhca/softhca/pkg/genl/genlfake"
@@ -201,6 +202,38 @@ func TestMonitor(t *testing.T) {
 		}
 		if e.Event != "new" && e.Event != "del" || e.Netdev != "eth0" || e.Time == "" {
 			t.Errorf("event %s", line)
+		}
+	}
+}
+
+// TestMonitorRows: an event has the fields of its object, and a table titles for
+// each kind of object.
+func TestMonitorRows(t *testing.T) {
+	events := []genl.Event{
+		{Type: genl.EventCableDel, Cable: &genl.Cable{A: genl.Port{Node: "shca0", Number: 1}, B: genl.Port{Node: "sw0", Number: 2}}},
+		{Type: genl.EventSwitchNew, Switch: &genl.Switch{Name: "sw0", PortCount: 4, GUID: 1}},
+		{Type: genl.EventNew, Device: genl.Device{Name: "shca0", Link: genl.LinkIB}},
+	}
+	for format, want := range map[output.Format]string{
+		output.Columns: "cable-del shca0/1 sw0/2 down - -\nswitch-new sw0 4 0 0000:0000:0000:0001\nnew shca0 ib ",
+		output.Table:   "TIME EVENT A B LINK_STATE REMOTE PEER_STATE\ncable-del shca0/1 sw0/2 down - -\nTIME EVENT NAME PORT_COUNT LID GUID\nswitch-new ",
+	} {
+		var b, got strings.Builder
+		p := output.Printer{W: &b, Format: format}
+		for _, e := range events {
+			if err := p.Next(row(e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for line := range strings.Lines(b.String()) {
+			words := strings.Fields(line)
+			if words[0] != "TIME" {
+				words = words[1:]
+			}
+			got.WriteString(strings.Join(words, " ") + "\n")
+		}
+		if !strings.HasPrefix(got.String(), want) {
+			t.Errorf("format %d: got\n%s\nwant\n%s", format, &got, want)
 		}
 	}
 }

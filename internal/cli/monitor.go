@@ -12,11 +12,31 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An eventRow is what "monitor" shows of an event.
+// An eventRow is what "monitor" shows of an event, before the object.
 type eventRow struct {
 	Time  string         `json:"time" out:"list"`
 	Event genl.EventType `json:"event" out:"list"`
-	genl.Device
+}
+
+// row is what "monitor" shows of an event: the object's fields after its own.
+func row(e genl.Event) any {
+	head := eventRow{time.Now().Format("2006-01-02T15:04:05.000Z07:00"), e.Type}
+	switch {
+	case e.Cable != nil:
+		return struct {
+			eventRow
+			genl.Cable
+		}{head, *e.Cable}
+	case e.Switch != nil:
+		return struct {
+			eventRow
+			genl.Switch
+		}{head, *e.Switch}
+	}
+	return struct {
+		eventRow
+		genl.Device
+	}{head, e.Device}
 }
 
 func newMonitor(a *app) *cobra.Command {
@@ -24,10 +44,14 @@ func newMonitor(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "monitor",
 		Short: "Show changes as they happen",
-		Long: `Show every device that is created, deleted or changed, until interrupted.
+		Long: `Show every device, cable and switch that is created, deleted or changed, until
+interrupted. Cables and switches need the privilege of the changing commands.
 
-An event is new, set, del, or lost, which means that the kernel had to drop
-events because they were not read fast enough. With -j there is an event a line.`,
+An event is new, set or del, of a device; cable-new, cable-set (the link came or
+went) or cable-del; switch-new or switch-del; or lost, which means that the kernel
+had to drop events because they were not read fast enough. The fields that follow
+are those of "dev list", "cable list" or "switch list". With -j there is an event
+a line.`,
 		Example: "  ibctl monitor",
 		Args:    exactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,8 +72,7 @@ events because they were not read fast enough. With -j there is an event a line.
 					if err != nil {
 						return err
 					}
-					row := eventRow{time.Now().Format("2006-01-02T15:04:05.000Z07:00"), e.Type, e.Device}
-					if err := p.Next(row); err != nil {
+					if err := p.Next(row(e)); err != nil {
 						return err
 					}
 				}

@@ -38,13 +38,20 @@ type Spec struct {
 		NamePrefix string `yaml:"name-prefix"`
 		List       []*Op
 	}
-	McastGroups struct{ List []*Named } `yaml:"mcast-groups"`
+	McastGroups struct{ List []*Group } `yaml:"mcast-groups"`
 }
 
 // Named is a thing with a name and a sentence about it.
 type Named struct{ Name, Doc string }
 
 func (n Named) called(name string) bool { return n.Name == name }
+
+// A Group is a multicast group. With the flag admin-perm it takes CAP_NET_ADMIN to
+// join.
+type Group struct {
+	Named `yaml:",inline"`
+	Flags []string
+}
 
 // A Definition is a constant or an enum.
 type Definition struct {
@@ -207,7 +214,8 @@ func (s *Spec) validate() error {
 		sentence("", o.Named)
 		if o.Notify != "" {
 			get := s.Op(o.Notify)
-			check(get != nil && get.Do != nil && get.Do.Reply != nil, "%s: notifies of %q, which has no reply", o.Name, o.Notify)
+			check(get != nil && slices.ContainsFunc(get.modes(), func(m *Mode) bool { return m.Reply != nil }),
+				"%s: notifies of %q, which has no reply", o.Name, o.Notify)
 			check(find(s.McastGroups.List, o.Mcgrp) != nil, "%s: unknown group %q", o.Name, o.Mcgrp)
 			continue
 		}
@@ -225,6 +233,11 @@ func (s *Spec) validate() error {
 					check(set.Attr(name) != nil, "%s: no attribute %q in %q", o.Name, name, o.Set)
 				}
 			}
+		}
+	}
+	for _, g := range s.McastGroups.List {
+		for _, f := range g.Flags {
+			check(f == "admin-perm", "%s: unknown flag %q", g.Name, f)
 		}
 	}
 	return errors.Join(errs...)

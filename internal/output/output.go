@@ -40,7 +40,7 @@ type Printer struct {
 	W      io.Writer
 	Format Format
 
-	titled bool
+	titled reflect.Type // of what has got its titles, by Next
 }
 
 // List writes a slice of structs.
@@ -90,7 +90,8 @@ func (p *Printer) Object(obj any) error {
 	return w.Flush()
 }
 
-// Next writes one more struct of a list that has no end.
+// Next writes one more struct of a list that has no end. A table has new titles
+// where another type begins.
 func (p *Printer) Next(obj any) error {
 	if p.Format >= JSON {
 		return p.json(obj)
@@ -99,8 +100,8 @@ func (p *Printer) Next(obj any) error {
 	if p.Format == Columns {
 		return line(p.W, values(fields))
 	}
-	if !p.titled {
-		p.titled = true
+	if t := reflect.TypeOf(obj); p.titled != t {
+		p.titled = t
 		if err := line(p.W, pad(titles(fields))); err != nil {
 			return err
 		}

@@ -11,10 +11,12 @@
  * device.  Every refusal has a sentence and, where one is to blame, the
  * attribute.
  *
- * Notifications come from verbs/device.c's chain, whoever made the change, and
- * go to the same namespaces that may read the device.
+ * Notifications of devices come from verbs/device.c's chain, whoever made the
+ * change, and go to the same namespaces that may read the device; those of
+ * cables come from link/cable.c.
  */
 #include <linux/module.h>
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
@@ -203,23 +205,48 @@ int shca_nl_dump_result(const struct sk_buff *skb, int ret)
 	return ret < 0 ? ret : skb->len;
 }
 
+static void multicast_to(struct net *net, struct sk_buff *msg, int group)
+{
+	struct sk_buff *copy;
+
+	if (!genl_has_listeners(&shca_nl_family, net, group))
+		return;
+	copy = skb_clone(msg, GFP_ATOMIC);
+	if (copy)
+		genlmsg_multicast_netns(&shca_nl_family, net, copy,
+					0, group, GFP_ATOMIC);
+}
+
 /* Send a message to every namespace that may see a device. Consumes @msg. */
 static void multicast(struct shca_dev *dev, struct sk_buff *msg)
 {
-	struct sk_buff *copy;
 	struct net *net;
 
 	rcu_read_lock();
-	for_each_net_rcu(net) {
-		if (!shca_nl_visible(dev, net) ||
-		    !genl_has_listeners(&shca_nl_family, net,
-					SHCA_NLGRP_MONITOR))
-			continue;
-		copy = skb_clone(msg, GFP_ATOMIC);
-		if (copy)
-			genlmsg_multicast_netns(&shca_nl_family, net, copy, 0,
-						SHCA_NLGRP_MONITOR, GFP_ATOMIC);
-	}
+	for_each_net_rcu(net)
+		if (shca_nl_visible(dev, net))
+			multicast_to(net, msg, SHCA_NLGRP_MONITOR);
+	rcu_read_unlock();
+	nlmsg_free(msg);
+}
+
+/**
+ * shca_nl_tell_fabric - send what happened to a cable or switch
+ * @msg: the notification; consumed
+ *
+ * Only the privileged may list cables and switches, which are of no namespace:
+ * those who have CAP_NET_ADMIN in the initial user namespace.
+ *
+ * Context: process.
+ */
+void shca_nl_tell_fabric(struct sk_buff *msg)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	for_each_net_rcu(net)
+		if (net->user_ns == &init_user_ns)
+			multicast_to(net, msg, SHCA_NLGRP_FABRIC);
 	rcu_read_unlock();
 	nlmsg_free(msg);
 }
@@ -280,6 +307,7 @@ int __init shca_nl_init(void)
 	ret = shca_device_notify_register(&shca_nl_nb);
 	if (ret)
 		goto err_unregister_family;
+	shca_cable_listen(shca_nl_cable_changed);
 	return 0;
 
 err_unregister_family:
@@ -294,6 +322,7 @@ err_unregister_family:
  */
 void shca_nl_exit(void)
 {
+	shca_cable_listen(NULL);
 	shca_device_notify_unregister(&shca_nl_nb);
 	genl_unregister_family(&shca_nl_family);
 }

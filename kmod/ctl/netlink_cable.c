@@ -141,13 +141,12 @@ static int fill_far(struct sk_buff *skb, const struct shca_far_info *info)
 	return 0;
 }
 
-static int fill_cable(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct shca_cable_info *c)
+static int fill_cable(struct sk_buff *skb, u32 portid, u32 seq, int flags,
+		      u8 cmd, const struct shca_cable_info *c)
 {
 	void *hdr;
 
-	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			  &shca_nl_family, NLM_F_MULTI, SOFTHCA_CMD_CABLE_GET);
+	hdr = genlmsg_put(skb, portid, seq, &shca_nl_family, flags, cmd);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_string(skb, SOFTHCA_A_CABLE_NODE, c->end[0].node) ||
@@ -189,7 +188,9 @@ int shca_nl_cable_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		if (node && nla_strcmp(node, c.end[0].node) &&
 		    (c.remote || nla_strcmp(node, c.end[1].node)))
 			continue;
-		ret = fill_cable(skb, cb, &c);
+		ret = fill_cable(skb, NETLINK_CB(cb->skb).portid,
+				 cb->nlh->nlmsg_seq, NLM_F_MULTI,
+				 SOFTHCA_CMD_CABLE_GET, &c);
 		if (ret)
 			break;
 		cb->args[0] = id;
@@ -335,4 +336,29 @@ int shca_nl_cable_del_doit(struct sk_buff *skb, struct genl_info *info)
 				    "the port has no cable");
 	socket_put(&a);
 	return ret;
+}
+
+/**
+ * shca_nl_cable_changed - tell those who listen of a cable
+ * @change: what happened
+ * @info: the cable
+ *
+ * Context: process, under shca_cable_mutex.
+ */
+void shca_nl_cable_changed(enum shca_cable_change change,
+			   const struct shca_cable_info *info)
+{
+	static const u8 cmd[] = {
+		[SHCA_CABLE_NEW] = SOFTHCA_CMD_CABLE_NEW_NTF,
+		[SHCA_CABLE_SET] = SOFTHCA_CMD_CABLE_SET_NTF,
+		[SHCA_CABLE_DEL] = SOFTHCA_CMD_CABLE_DEL_NTF,
+	};
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+
+	if (msg && fill_cable(msg, 0, 0, 0, cmd[change], info)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	if (msg)
+		shca_nl_tell_fabric(msg);
 }

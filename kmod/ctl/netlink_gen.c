@@ -169,6 +169,12 @@ const struct genl_ops shca_nl_ops[12] = {
 	},
 };
 
-const struct genl_multicast_group shca_nl_mcgrps[1] = {
-	[SHCA_NLGRP_MONITOR] = { .name = SOFTHCA_MCGRP_MONITOR },
+const struct genl_multicast_group shca_nl_mcgrps[2] = {
+	[SHCA_NLGRP_MONITOR] = {
+		.name = SOFTHCA_MCGRP_MONITOR,
+	},
+	[SHCA_NLGRP_FABRIC] = {
+		.name = SOFTHCA_MCGRP_FABRIC,
+		.flags = GENL_MCAST_CAP_NET_ADMIN,
+	},
 };

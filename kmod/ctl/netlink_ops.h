@@ -5,6 +5,8 @@
 
 #include <net/genetlink.h>
 
+#include "../link/cable.h"
+
 struct shca_dev;
 
 extern struct genl_family shca_nl_family;
@@ -37,6 +39,10 @@ int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
 		       int maxattr, const struct nla_policy *policy,
 		       int only_do);
 int shca_nl_dump_result(const struct sk_buff *skb, int ret);
+
+void shca_nl_tell_fabric(struct sk_buff *msg);
+void shca_nl_cable_changed(enum shca_cable_change change,
+			   const struct shca_cable_info *info);
 
 int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 			u8 cmd, const struct shca_dev *dev);

@@ -32,14 +32,13 @@ static int fill_port(struct sk_buff *skb, const struct shca_port_info *pi,
 }
 
 static int fill_switch(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-		       const struct shca_switch *sw)
+		       u8 cmd, const struct shca_switch *sw)
 {
 	const struct shca_node *n = &sw->node;
 	void *hdr;
 	int i;
 
-	hdr = genlmsg_put(skb, portid, seq, &shca_nl_family, flags,
-			  SOFTHCA_CMD_SWITCH_GET);
+	hdr = genlmsg_put(skb, portid, seq, &shca_nl_family, flags, cmd);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_string(skb, SOFTHCA_A_SWITCH_NAME, sw->name) ||
@@ -99,7 +98,7 @@ int shca_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	}
 	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	ret = reply ? fill_switch(reply, info->snd_portid, info->snd_seq, 0,
-				  sw) : -ENOMEM;
+				  SOFTHCA_CMD_SWITCH_GET, sw) : -ENOMEM;
 	shca_switch_put(sw);
 	return shca_nl_reply(info, reply, ret);
 }
@@ -123,12 +122,26 @@ int shca_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 				 SOFTHCA_A_SWITCH_NAME);
 	while (!ret && (sw = shca_switch_find_from(cb->args[0]))) {
 		ret = fill_switch(skb, NETLINK_CB(cb->skb).portid,
-				  cb->nlh->nlmsg_seq, NLM_F_MULTI, sw);
+				  cb->nlh->nlmsg_seq, NLM_F_MULTI,
+				  SOFTHCA_CMD_SWITCH_GET, sw);
 		if (!ret)
 			cb->args[0] = sw->id + 1;
 		shca_switch_put(sw);
 	}
 	return shca_nl_dump_result(skb, ret);
+}
+
+/* Requests are the only way that switches come and go. */
+static void tell(u8 cmd, const struct shca_switch *sw)
+{
+	struct sk_buff *msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+
+	if (msg && fill_switch(msg, 0, 0, 0, cmd, sw)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	if (msg)
+		shca_nl_tell_fabric(msg);
 }
 
 /**
@@ -147,6 +160,7 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr *guid = info->attrs[SOFTHCA_A_SWITCH_GUID];
 	char name[SHCA_SWITCH_NAME_MAX + 1];
 	struct nlattr *attr = get_name(info, name);
+	struct shca_switch *sw;
 	struct shca_dev *dev;
 	int ret;
 
@@ -171,6 +185,11 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 			      guid ? nla_get_u64(guid) : 0, info->extack);
 	if (ret == -EEXIST || ret == -EINVAL)
 		NL_SET_BAD_ATTR(info->extack, attr);
+	sw = ret ? NULL : shca_switch_find(name);
+	if (sw) {
+		tell(SOFTHCA_CMD_SWITCH_NEW_NTF, sw);
+		shca_switch_put(sw);
+	}
 	return ret;
 }
 
@@ -186,13 +205,20 @@ int shca_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	char name[SHCA_SWITCH_NAME_MAX + 1];
 	struct nlattr *attr = get_name(info, name);
-	int ret;
+	struct shca_switch *sw;
+	int ret = -ENODEV;
 
 	if (!attr)
 		return -EINVAL;
-	ret = shca_switch_del(name);
+	sw = shca_switch_find(name);
+	if (sw)
+		ret = shca_switch_del(name);
 	if (ret)
 		NL_SET_ERR_MSG_ATTR(info->extack, attr,
 				    "there is no switch of this name");
+	else
+		tell(SOFTHCA_CMD_SWITCH_DEL_NTF, sw);
+	if (sw)
+		shca_switch_put(sw);
 	return ret;
 }

@@ -53,6 +53,7 @@ struct shca_cable {
 DEFINE_MUTEX(shca_cable_mutex);	/* see above */
 static LIST_HEAD(cables);
 static u32 last_id;
+static shca_cable_listen_fn *listener;	/* or NULL; under the mutex */
 
 /**
  * shca_cable_queue - queue a packet, if there is room
@@ -156,6 +157,52 @@ int shca_plug_loop(struct shca_plug *plug, struct sk_buff *skb)
 	return plug_queue(plug, skb);
 }
 
+static void cable_info(const struct shca_cable *c, struct shca_cable_info *info)
+{
+	struct shca_plug *plug;
+	int i;
+
+	lockdep_assert_held(&shca_cable_mutex);
+	memset(info, 0, sizeof(*info));
+	for (i = 0; i < 2; i++) {
+		plug = c->end[i];
+		if (!plug)
+			continue;
+		plug->ops->name(plug, info->end[i].node,
+				sizeof(info->end[i].node));
+		info->end[i].port = plug->port;
+	}
+	info->up = c->up;
+	info->remote = c->remote;
+	if (c->remote)
+		shca_remote_info(c->remote, &info->far);
+}
+
+static void tell(const struct shca_cable *c, enum shca_cable_change change)
+{
+	struct shca_cable_info info;
+
+	if (!listener)
+		return;
+	cable_info(c, &info);
+	listener(change, &info);
+}
+
+/**
+ * shca_cable_listen - say who is told of cables
+ * @listen: called for each change; NULL: nobody
+ *
+ * On return the one before is not running.
+ *
+ * Context: process, may sleep.
+ */
+void shca_cable_listen(shca_cable_listen_fn *listen)
+{
+	mutex_lock(&shca_cable_mutex);
+	listener = listen;
+	mutex_unlock(&shca_cable_mutex);
+}
+
 static void cable_set(struct shca_cable *c, bool up)
 {
 	int i;
@@ -174,6 +221,8 @@ static void cable_set(struct shca_cable *c, bool up)
 			     p->enabled ? SHCA_NODE_LINK_DOWN :
 					  SHCA_NODE_LINK_DISABLED);
 	}
+	if (!c->pulled)
+		tell(c, SHCA_CABLE_SET);
 }
 
 static void cable_update(struct shca_cable *c)
@@ -206,6 +255,7 @@ static void cable_pull(struct shca_cable *c, struct list_head *pulled)
 	if (c->remote)
 		shca_remote_pull(c->remote);
 	cable_set(c, false);
+	tell(c, SHCA_CABLE_DEL);
 	list_move_tail(&c->list, pulled);
 }
 
@@ -399,6 +449,7 @@ static void cable_plug(struct shca_cable *c)
 	for (i = 0; i < 2; i++)
 		if (c->end[i])
 			rcu_assign_pointer(c->end[i]->cable, c);
+	tell(c, SHCA_CABLE_NEW);
 	cable_update(c);
 }
 
@@ -527,24 +578,12 @@ bool shca_cable_next(u32 *id, struct shca_cable_info *info)
 {
 	struct shca_cable *c;
 	bool found = false;
-	int i;
 
-	memset(info, 0, sizeof(*info));
 	mutex_lock(&shca_cable_mutex);
 	list_for_each_entry(c, &cables, list) {
 		if (c->id <= *id)
 			continue;
-		for (i = 0; i < 2; i++) {
-			if (!c->end[i])
-				continue;
-			c->end[i]->ops->name(c->end[i], info->end[i].node,
-					     sizeof(info->end[i].node));
-			info->end[i].port = c->end[i]->port;
-		}
-		info->up = c->up;
-		info->remote = c->remote;
-		if (c->remote)
-			shca_remote_info(c->remote, &info->far);
+		cable_info(c, info);
 		*id = c->id;
 		found = true;
 		break;

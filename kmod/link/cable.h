@@ -158,6 +158,24 @@ struct shca_cable_info {
 	struct shca_far_info far;
 };
 
+/* What happened to a cable */
+enum shca_cable_change {
+	SHCA_CABLE_NEW,
+	SHCA_CABLE_SET,		/* the link came or went */
+	SHCA_CABLE_DEL,
+};
+
+/**
+ * typedef shca_cable_listen_fn - is told of cables that come, change and go
+ * @change: what happened
+ * @info: the cable
+ *
+ * Context: process, may sleep; under shca_cable_mutex.
+ */
+typedef void shca_cable_listen_fn(enum shca_cable_change change,
+				  const struct shca_cable_info *info);
+
+void shca_cable_listen(shca_cable_listen_fn *listen);
 int shca_cable_add(struct shca_plug *a, struct shca_plug *b, const char **why);
 int shca_cable_add_remote(struct shca_plug *plug, struct net *net,
 			  const struct shca_far *far, const char **why);

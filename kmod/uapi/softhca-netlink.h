@@ -494,6 +494,14 @@ enum softhca_switch_attr {
  * @SOFTHCA_CMD_SWITCH_GET: Show a switch, or all switches.
  * @SOFTHCA_CMD_SWITCH_NEW: Create a switch.
  * @SOFTHCA_CMD_SWITCH_DEL: Delete a switch. Its cables are pulled first.
+ * @SOFTHCA_CMD_CABLE_NEW_NTF: A cable was plugged in. A cable-set-ntf follows
+ *	when there is a link.
+ * @SOFTHCA_CMD_CABLE_SET_NTF: The link of a cable came or went.
+ * @SOFTHCA_CMD_CABLE_DEL_NTF: A cable was pulled, or a node at its end has
+ *	gone.
+ * @SOFTHCA_CMD_SWITCH_NEW_NTF: A switch was created.
+ * @SOFTHCA_CMD_SWITCH_DEL_NTF: A switch was deleted. The message is its last
+ *	state.
  * @SOFTHCA_CMD_MAX: Largest operation.
  */
 enum softhca_cmd {
@@ -512,10 +520,18 @@ enum softhca_cmd {
 	SOFTHCA_CMD_SWITCH_GET = 13,
 	SOFTHCA_CMD_SWITCH_NEW = 14,
 	SOFTHCA_CMD_SWITCH_DEL = 15,
-	SOFTHCA_CMD_MAX = 15,
+	SOFTHCA_CMD_CABLE_NEW_NTF = 16,
+	SOFTHCA_CMD_CABLE_SET_NTF = 17,
+	SOFTHCA_CMD_CABLE_DEL_NTF = 18,
+	SOFTHCA_CMD_SWITCH_NEW_NTF = 19,
+	SOFTHCA_CMD_SWITCH_DEL_NTF = 20,
+	SOFTHCA_CMD_MAX = 20,
 };
 
-/* Every change, seen only by namespaces that may use the device. */
+/* Every change of a device, seen only by namespaces that may use it. */
 #define SOFTHCA_MCGRP_MONITOR "monitor"
+
+/* Every change of cables and switches, seen only by namespaces of the initial user namespace. */
+#define SOFTHCA_MCGRP_FABRIC "fabric"
 
 #endif /* _UAPI_SOFTHCA_NETLINK_H */

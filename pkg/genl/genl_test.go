@@ -292,6 +292,57 @@ func TestMonitor(t *testing.T) {
 	}
 }
 
+// TestMonitorFabric: what happens to cables and switches is told too.
+func TestMonitorFabric(t *testing.T) {
+	c := connect(t, genlfake.New())
+	m, err := c.Monitor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	port := func(n uint32) genl.Port { return genl.Port{Node: "sw0", Number: n} }
+	remote := genl.Remote{Addr: netip.MustParseAddr("192.0.2.1"), Port: 9, ID: 7}
+	for _, err := range []error{
+		c.AddSwitch(genl.SwitchConfig{Name: "sw0", Ports: 3}),
+		c.AddCable(port(1), port(2)),
+		c.AddRemoteCable(port(3), remote),
+		c.DeleteCable(port(1)),
+		c.DeleteSwitch("sw0"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []struct {
+		typ  genl.EventType
+		port uint32
+		link genl.LinkState
+	}{
+		{genl.EventSwitchNew, 0, 0},
+		{genl.EventCableNew, 1, genl.LinkStateDown},
+		{genl.EventCableSet, 1, genl.LinkStateUp},
+		{genl.EventCableNew, 3, genl.LinkStateDown},
+		{genl.EventCableDel, 1, genl.LinkStateDown},
+		{genl.EventCableDel, 3, genl.LinkStateDown},
+		{genl.EventSwitchDel, 0, 0},
+	} {
+		e, err := m.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Type != want.typ:
+			t.Errorf("event %d is %+v, want %+v", i, e, want)
+		case want.port == 0 && (e.Switch == nil || e.Switch.Name != "sw0" || len(e.Switch.Ports) != 3):
+			t.Errorf("event %d has switch %+v", i, e.Switch)
+		case want.port != 0 && (e.Cable == nil || e.Cable.A != port(want.port) || e.Cable.LinkState != want.link):
+			t.Errorf("event %d has cable %+v, want %+v", i, e.Cable, want)
+		case want.port == 3 && (e.Cable.Remote == nil || *e.Cable.Remote != remote || *e.Cable.PeerState != genl.PeerStateSilent):
+			t.Errorf("event %d has cable %+v", i, e.Cable)
+		}
+	}
+}
+
 func TestEnums(t *testing.T) {
 	var s genl.QPState
 	if err := json.Unmarshal([]byte(`"rts"`), &s); err != nil || s != genl.QPStateRTS {

@@ -24,22 +24,54 @@ const (
 	EventSet EventType = "set"
 	// EventDel: a device was deleted.
 	EventDel EventType = "del"
-	// EventLost: the reader was too slow and the kernel dropped events. Device
-	// is empty.
+	// EventCableNew: a cable was plugged in.
+	EventCableNew EventType = "cable-new"
+	// EventCableSet: the link of a cable came or went.
+	EventCableSet EventType = "cable-set"
+	// EventCableDel: a cable was pulled.
+	EventCableDel EventType = "cable-del"
+	// EventSwitchNew: a switch was created.
+	EventSwitchNew EventType = "switch-new"
+	// EventSwitchDel: a switch was deleted.
+	EventSwitchDel EventType = "switch-del"
+	// EventLost: the reader was too slow and the kernel dropped events. It has
+	// no object.
 	EventLost EventType = "lost"
 )
 
-// An Event is a change of a device. Device is as it is after the change, or was
-// before it was deleted.
+// An Event is a change of a device, a cable or a switch, whichever is not empty.
+// It is as it is after the change, or was before it was deleted.
 type Event struct {
 	Type   EventType `json:"event"`
 	Device Device    `json:"dev"`
+	Cable  *Cable    `json:"cable,omitempty"`
+	Switch *Switch   `json:"switch,omitempty"`
 }
 
 var eventTypes = map[uint8]EventType{
-	proto.CmdDevNewNtf: EventNew,
-	proto.CmdDevSetNtf: EventSet,
-	proto.CmdDevDelNtf: EventDel,
+	proto.CmdDevNewNtf:    EventNew,
+	proto.CmdDevSetNtf:    EventSet,
+	proto.CmdDevDelNtf:    EventDel,
+	proto.CmdCableNewNtf:  EventCableNew,
+	proto.CmdCableSetNtf:  EventCableSet,
+	proto.CmdCableDelNtf:  EventCableDel,
+	proto.CmdSwitchNewNtf: EventSwitchNew,
+	proto.CmdSwitchDelNtf: EventSwitchDel,
+}
+
+func decodeEvent(typ EventType, data []byte) (e Event, err error) {
+	e.Type = typ
+	switch typ {
+	case EventCableNew, EventCableSet, EventCableDel:
+		e.Cable = &Cable{}
+		err = decodeOne(data, e.Cable, decodeCable)
+	case EventSwitchNew, EventSwitchDel:
+		e.Switch = &Switch{}
+		err = decodeOne(data, e.Switch, decodeSwitch)
+	default:
+		err = decodeOne(data, &e.Device, decodeDevice)
+	}
+	return e, err
 }
 
 // A Monitor receives events.
@@ -51,24 +83,30 @@ type Monitor struct {
 	closeErr  error
 }
 
-// Monitor begins to listen: every change after it returns is an event.
+// Monitor begins to listen: every change after it returns is an event. Changes of
+// cables and switches are told only to those with the privilege of AddDevice.
 func (c *Client) Monitor() (*Monitor, error) {
 	conn, family, err := open(c.dial)
 	if err != nil {
 		return nil, err
 	}
+	joined := false
 	for _, g := range family.Groups {
-		if g.Name != proto.GroupMonitor {
+		err := conn.JoinGroup(g.ID)
+		if g.Name == proto.GroupFabric && errors.Is(err, os.ErrPermission) {
 			continue
 		}
-		if err := conn.JoinGroup(g.ID); err != nil {
+		if err != nil {
 			conn.Close()
 			return nil, &Error{Op: "listen for changes", Err: err}
 		}
-		return &Monitor{conn: conn}, nil
+		joined = joined || g.Name == proto.GroupMonitor
 	}
-	conn.Close()
-	return nil, &Error{Op: "listen for changes", Message: "the kernel module has no group for it", Err: errors.ErrUnsupported}
+	if !joined {
+		conn.Close()
+		return nil, &Error{Op: "listen for changes", Message: "the kernel module has no group for it", Err: errors.ErrUnsupported}
+	}
+	return &Monitor{conn: conn}, nil
 }
 
 // Next waits for the next event. After Close it returns os.ErrClosed. One
@@ -82,8 +120,8 @@ func (m *Monitor) Next() (Event, error) {
 			if !ok {
 				continue
 			}
-			e := Event{Type: typ}
-			if err := decodeOne(msg.Data, &e.Device, decodeDevice); err != nil {
+			e, err := decodeEvent(typ, msg.Data)
+			if err != nil {
 				return Event{}, &Error{Op: "listen for changes", Message: "malformed event: " + err.Error(), Err: err}
 			}
 			return e, nil

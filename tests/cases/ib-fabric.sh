@@ -6,6 +6,16 @@
 
 FABRICS=$(dirname "$0")/../../docs/fabrics
 
+modprobe -q softhca
+ibctl -j monitor >/tmp/events 2>/tmp/err &
+monitor=$!
+# It says nothing when it begins to listen: repeat until it has heard.
+heard() {
+	run ibctl switch add probe ports 1
+	run ibctl switch del probe
+	[[ -s /tmp/events ]]
+}
+wait_until 10 heard || fail "ibctl monitor: $(cat /tmp/err)"
 run ibctl fabric apply "$FABRICS/star.yaml"
 ports_are INIT shca0 shca1 shca2 shca3 || fail 'not all ports have a link'
 ids() { cat /sys/class/infiniband/shca*/node_guid; }
@@ -41,7 +51,16 @@ run ibctl fabric delete "$FABRICS/star.yaml"
 run ibctl fabric delete "$FABRICS/star.yaml"
 nothing() { [[ -z $(ibctl dev list)$(ibctl switch list)$(ibctl cable list) ]]; }
 nothing || fail 'something is left'
-ok 'a contradiction, and deletion'
+# told EVENT JQ: the filter is true of an event of that kind
+told() { [[ $(jq -s "any(.[] | select(.event == \"$1\"); $2)" /tmp/events) == true ]]; }
+told switch-new '.name == "sw0" and .port_count == 4' || fail 'the monitor tells of no switch'
+told switch-del '.name == "sw0"' || fail 'the monitor tells of no deleted switch'
+told cable-new '.b == "sw0/3" or .a == "sw0/3"' || fail 'the monitor tells of no cable'
+told cable-set '(.a == "shca0/1") and .link_state == "up"' || fail 'the monitor tells of no link'
+told cable-del '.a == "shca0/1" and .link_state == "down"' || fail 'the monitor tells of no pulled cable'
+told set '.name == "shca0" and .port_state == "active"' || fail 'the monitor tells of no active port'
+kill $monitor
+ok 'a contradiction, deletion, and what the monitor told of it all'
 
 run ibctl fabric apply "$FABRICS/fat-tree.yaml"
 [[ $(ibctl dev list | wc -l) == 64 && $(ibctl switch list | wc -l) == 6 ]] || fail 'not 64 adapters and 6 switches'

@@ -59,9 +59,13 @@ func (k *Kernel) cableNew(r *req) error {
 	case k.plugged(b) >= 0:
 		return r.refuse(syscall.EBUSY, 0, "the second port has a cable already; ibctl cable list shows it")
 	}
-	k.cables = append(k.cables, genl.Cable{A: a, B: b, LinkState: genl.LinkStateUp})
+	c := genl.Cable{A: a, B: b}
+	k.tellCable(proto.CmdCableNewNtf, c)
+	c.LinkState = genl.LinkStateUp
+	k.cables = append(k.cables, c)
 	k.setPort(a, genl.PortStateInit)
 	k.setPort(b, genl.PortStateInit)
+	k.tellCable(proto.CmdCableSetNtf, c)
 	return nil
 }
 
@@ -84,7 +88,9 @@ func (k *Kernel) cableNewRemote(r *req, p genl.Port, addr string) error {
 	if slices.ContainsFunc(k.cables, func(c genl.Cable) bool { return c.Remote != nil && *c.Remote == far }) {
 		return r.refuse(syscall.EEXIST, 0, "there is a cable of this number to this address already")
 	}
-	k.cables = append(k.cables, genl.Cable{A: p, Remote: &far})
+	c := genl.Cable{A: p, Remote: &far}
+	k.cables = append(k.cables, c)
+	k.tellCable(proto.CmdCableNewNtf, c)
 	return nil
 }
 
@@ -106,7 +112,11 @@ func (k *Kernel) pullAt(i int) {
 	k.cables = slices.Delete(k.cables, i, i+1)
 	k.setPort(c.A, genl.PortStateDown)
 	k.setPort(c.B, genl.PortStateDown)
+	c.LinkState = genl.LinkStateDown
+	k.tellCable(proto.CmdCableDelNtf, c)
 }
+
+func (k *Kernel) tellCable(cmd uint8, c genl.Cable) { k.multicast(fabricGroup, cmd, encodeCable(c)) }
 
 // pull pulls the cables of a node that goes.
 func (k *Kernel) pull(node string) {

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	familyID  = 0x24
-	groupID   = 0x11
-	headerLen = 16 + 4 // struct nlmsghdr, struct genlmsghdr
+	familyID     = 0x24
+	monitorGroup = 0x11
+	fabricGroup  = 0x12
+	headerLen    = 16 + 4 // struct nlmsghdr, struct genlmsghdr
 )
 
 // A conn is a socket. Its queue holds what the kernel multicasts.
@@ -54,17 +55,17 @@ func (c *conn) GetFamily(name string) (genetlink.Family, error) {
 	}
 	return genetlink.Family{
 		ID: familyID, Name: name, Version: proto.FamilyVersion,
-		Groups: []genetlink.MulticastGroup{{ID: groupID, Name: proto.GroupMonitor}},
+		Groups: []genetlink.MulticastGroup{{ID: monitorGroup, Name: proto.GroupMonitor}, {ID: fabricGroup, Name: proto.GroupFabric}},
 	}, nil
 }
 
 func (c *conn) JoinGroup(group uint32) error {
-	if group != groupID {
+	if group != monitorGroup && group != fabricGroup {
 		return opError(syscall.EINVAL, "", 0)
 	}
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()
-	c.k.monitors[c] = true
+	c.k.monitors[c] = append(c.k.monitors[c], group)
 	return nil
 }
 

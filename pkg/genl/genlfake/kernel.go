@@ -25,7 +25,7 @@ type Kernel struct {
 	switches []*genl.Switch
 	cables   []genl.Cable
 	index    uint32
-	monitors map[*conn]bool
+	monitors map[*conn][]uint32
 }
 
 type device struct {
@@ -40,7 +40,7 @@ func New(netdevs ...string) *Kernel {
 	k := &Kernel{
 		netdevs:  make(map[string]uint32),
 		devices:  make(map[string]*device),
-		monitors: make(map[*conn]bool),
+		monitors: make(map[*conn][]uint32),
 	}
 	for i, name := range netdevs {
 		k.netdevs[name] = uint32(i + 2) // 1 is lo.
@@ -316,7 +316,13 @@ func (k *Kernel) statsGet(r *req) ([][]byte, error) {
 }
 
 func (k *Kernel) notify(cmd uint8, d *device) {
-	for c := range k.monitors {
-		c.push(event{cmd: cmd, data: encodeDevice(d.Device)})
+	k.multicast(monitorGroup, cmd, encodeDevice(d.Device))
+}
+
+func (k *Kernel) multicast(group uint32, cmd uint8, data []byte) {
+	for c, groups := range k.monitors {
+		if slices.Contains(groups, group) {
+			c.push(event{cmd: cmd, data: data})
+		}
 	}
 }

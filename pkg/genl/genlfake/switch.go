@@ -54,6 +54,7 @@ func (k *Kernel) switchNew(r *req) error {
 		s.Ports = append(s.Ports, genl.SwitchPort{Number: i + 1, State: genl.PortStateDown, MTU: 4096})
 	}
 	k.switches = append(k.switches, s)
+	k.multicast(fabricGroup, proto.CmdSwitchNewNtf, encodeSwitch(s))
 	return nil
 }
 
@@ -64,6 +65,7 @@ func (k *Kernel) switchDel(r *req) error {
 	}
 	k.pull(s.Name)
 	k.switches = slices.DeleteFunc(k.switches, func(o *genl.Switch) bool { return o == s })
+	k.multicast(fabricGroup, proto.CmdSwitchDelNtf, encodeSwitch(s))
 	return nil
 }
 

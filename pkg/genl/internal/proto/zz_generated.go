@@ -8,25 +8,31 @@ const (
 	FamilyName    = "softhca"
 	FamilyVersion = 1
 	GroupMonitor  = "monitor"
+	GroupFabric   = "fabric"
 )
 
 // Operations and notifications.
 const (
-	CmdDevGet    = 1
-	CmdDevNew    = 2
-	CmdDevDel    = 3
-	CmdDevSet    = 4
-	CmdQPGet     = 5
-	CmdStatsGet  = 6
-	CmdDevNewNtf = 7
-	CmdDevSetNtf = 8
-	CmdDevDelNtf = 9
-	CmdCableGet  = 10
-	CmdCableNew  = 11
-	CmdCableDel  = 12
-	CmdSwitchGet = 13
-	CmdSwitchNew = 14
-	CmdSwitchDel = 15
+	CmdDevGet       = 1
+	CmdDevNew       = 2
+	CmdDevDel       = 3
+	CmdDevSet       = 4
+	CmdQPGet        = 5
+	CmdStatsGet     = 6
+	CmdDevNewNtf    = 7
+	CmdDevSetNtf    = 8
+	CmdDevDelNtf    = 9
+	CmdCableGet     = 10
+	CmdCableNew     = 11
+	CmdCableDel     = 12
+	CmdSwitchGet    = 13
+	CmdSwitchNew    = 14
+	CmdSwitchDel    = 15
+	CmdCableNewNtf  = 16
+	CmdCableSetNtf  = 17
+	CmdCableDelNtf  = 18
+	CmdSwitchNewNtf = 19
+	CmdSwitchDelNtf = 20
 )
 
 // Attributes of set dev.
