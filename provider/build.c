@@ -54,7 +54,8 @@ static struct shca_send_wqe *begin_wr(struct ibv_qp_ex *ibqp, uint32_t opcode)
 		fail(qp, ENOMEM);
 		return NULL;
 	}
-	SHCA_PROBE(post_send, qp->vqp.qp.qp_num, qp->build_prod, ibqp->wr_id);
+	SHCA_PROBE(post_send, qp->vqp.qp.qp_num, qp->build_prod, ibqp->wr_id,
+		   opcode);
 	wqe = shca_wq_slot(&qp->sq, qp->build_prod++);
 	*wqe = (struct shca_send_wqe) {
 		.wr_id	= ibqp->wr_id,

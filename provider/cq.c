@@ -215,7 +215,8 @@ static const struct shca_cqe *next_cqe(struct shca_cq *cq)
 			return NULL;
 	}
 	cqe = &cq->slots[cq->cons & (cq->entries - 1)];
-	SHCA_PROBE(poll_cq, cqe->qp_num, cq->cons, cqe->wr_id);
+	SHCA_PROBE(poll_cq, cqe->qp_num, cq->cons, cqe->wr_id,
+		   cqe->opcode);
 	cq->cons++;
 	return cqe;
 }

@@ -221,7 +221,7 @@ int shca_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		SHCA_PROBE(post_send, ibqp->qp_num, prod, wr->wr_id);
+		SHCA_PROBE(post_send, ibqp->qp_num, prod, wr->wr_id, wr->opcode);
 		fill_send(qp, shca_wq_slot(sq, prod), wr);
 	}
 	if (prod != sq->prod)

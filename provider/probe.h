@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #ifdef __x86_64__
-#define SHCA_PROBE(name, a, b, c)					\
+#define SHCA_PROBE(name, a, b, c, d)					\
 	__asm__ volatile(						\
 		"990:	nop\n"						\
 		"	.pushsection .note.stapsdt, \"\", \"note\"\n" \
@@ -24,7 +24,7 @@
 		"993:	.8byte 990b, _.stapsdt.base, 0\n"		\
 		"	.asciz \"softhca\"\n"				\
 		"	.asciz \"" #name "\"\n"				\
-		"	.asciz \"8@%%rdi 8@%%rsi 8@%%rdx\"\n"		\
+		"	.asciz \"8@%%rdi 8@%%rsi 8@%%rdx 8@%%rcx\"\n"	\
 		"994:	.balign 4\n"					\
 		"	.popsection\n"					\
 		"	.ifndef _.stapsdt.base\n"			\
@@ -35,10 +35,11 @@
 		"	.size _.stapsdt.base, 1\n"			\
 		"	.popsection\n"					\
 		"	.endif\n"					\
-		: : "D"((uint64_t)(a)), "S"((uint64_t)(b)), "d"((uint64_t)(c)))
+		: : "D"((uint64_t)(a)), "S"((uint64_t)(b)),		\
+		    "d"((uint64_t)(c)), "c"((uint64_t)(d)))
 #else
-#define SHCA_PROBE(name, a, b, c) \
-	do { (void)(a); (void)(b); (void)(c); } while (0)
+#define SHCA_PROBE(name, a, b, c, d) \
+	do { (void)(a); (void)(b); (void)(c); (void)(d); } while (0)
 #endif
 
 #endif /* SHCA_PROBE_H */

@@ -281,7 +281,8 @@ int shca_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
 	if (ret) {
 		SHCA_PROBE(modify_failed, ibqp->qp_num,
-			   shca_why_modify(ibqp, attr, mask, ret), ret);
+			   shca_why_modify(ibqp, attr, mask, ret), ret,
+			   attr->qp_state);
 		if (reset)
 			shca_qp_set_open(qp, ibqp->state);
 		return ret;

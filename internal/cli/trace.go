@@ -20,6 +20,7 @@ type Tracer struct {
 
 	Flows  func(trace.Filter, []trace.Owner) (FlowSource, error)
 	Stream func(trace.Filter, []trace.Owner, ...string) (EventSource, error)
+	Errors func(trace.Filter, []trace.Owner) (EventSource, error)
 }
 
 // A LatencySource measures latencies.
@@ -56,6 +57,9 @@ func KernelTracer() Tracer {
 		},
 		Stream: func(f trace.Filter, o []trace.Owner, names ...string) (EventSource, error) {
 			return opened(trace.OpenStream(f, o, names...))
+		},
+		Errors: func(f trace.Filter, o []trace.Owner) (EventSource, error) {
+			return opened(trace.OpenErrors(f, o))
 		},
 	}
 }
@@ -177,12 +181,17 @@ func (a *app) follow(ctx context.Context, s EventSource, fn func(*trace.Event) e
 			return err
 		}
 	}
-	lost, err := s.Lost()
+	return a.sayLost(s.Lost, "events")
+}
+
+// sayLost says how many of something were lost, if any.
+func (a *app) sayLost(count func() (uint64, error), what string) error {
+	lost, err := count()
 	if err != nil {
 		return err
 	}
 	if lost > 0 {
-		fmt.Fprintf(a.Stderr, "%d events were lost: they came faster than they were read\n", lost)
+		fmt.Fprintf(a.Stderr, "%d %s were lost: they came faster than they were read\n", lost, what)
 	}
 	return nil
 }

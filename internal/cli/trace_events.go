@@ -42,8 +42,7 @@ pid and comm are of the process that created the queue pair.`,
 			if err != nil {
 				return err
 			}
-			names := append([]string{"qp_create"}, trace.ErrorEvents...)
-			s, err := a.Trace.Stream(flags.filter, owners, names...)
+			s, err := a.Trace.Errors(flags.filter, owners)
 			if err != nil {
 				return err
 			}

@@ -57,6 +57,12 @@ With --user, by probes in the provider library, also
   poll   from the completion until the program has polled it
   user   from post to poll
 
+Receives of messages from this host have, as opcode RECV,
+
+  deliver  from the fetch of the sender's work request until the receive's
+           completion is written; with --user also poll, and user: from the
+           sender's post to the receiver's poll, which is one way of a ping-pong
+
 Times are in nanoseconds. max_bytes is the size class: messages of at most that
 many bytes, and of more than half of it. The mean and the maximum are exact, the
 percentiles within 6 %. Messages that failed or were flushed do not count.`,

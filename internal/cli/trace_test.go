@@ -22,14 +22,21 @@ var fakeTracer = Tracer{
 	Flows: func(f trace.Filter, _ []trace.Owner) (FlowSource, error) {
 		return fakeFlows{}, fakeRefusal(f)
 	},
-	Stream: func(f trace.Filter, _ []trace.Owner, names ...string) (EventSource, error) {
-		return &fakeEvents{events: []trace.Event{
-			{Time: time.Second, Name: "qp_create", Device: "shca0", QPN: 17},
-			{Time: 2 * time.Second, Name: "ack_timeout", Device: "shca0", QPN: 17},
-			{Time: 2 * time.Second, Name: "send_fetch", Device: "shca0", QPN: 17},
-			{Time: 2*time.Second + 5000, Name: "send_done", Device: "shca0", QPN: 17},
-		}}, fakeRefusal(f)
+	Stream: func(f trace.Filter, _ []trace.Owner, _ ...string) (EventSource, error) {
+		return fakeStream(), fakeRefusal(f)
 	},
+	Errors: func(f trace.Filter, _ []trace.Owner) (EventSource, error) {
+		return fakeStream(), fakeRefusal(f)
+	},
+}
+
+func fakeStream() *fakeEvents {
+	return &fakeEvents{events: []trace.Event{
+		{Time: time.Second, Name: "qp_create", Device: "shca0", QPN: 17},
+		{Time: 2 * time.Second, Name: "ack_timeout", Device: "shca0", QPN: 17},
+		{Time: 2 * time.Second, Name: "send_fetch", Device: "shca0", QPN: 17},
+		{Time: 2*time.Second + 5000, Name: "send_done", Device: "shca0", QPN: 17},
+	}}
 }
 
 func fakeRefusal(f trace.Filter) error {

@@ -63,6 +63,8 @@ void shca_rq_complete(struct shca_qp *qp, struct shca_cqe *cqe, bool solicited)
 		cqe->vendor_err = READ_ONCE(qp->why.reason);
 	else
 		rq->messages++;
+	trace_recv_done(qp->dev, qp->qpn, rq->ring.cons, cqe->wr_id, cqe->status,
+			cqe->byte_len, shca_psn_add(rq->epsn, -1));
 	rq->rwqe.valid = false;
 	shca_ring_complete(&rq->ring, 1);
 	if (!shca_cq_post(rq->cq, cqe, qp->ib, solicited)) {

@@ -68,6 +68,16 @@ static void swqe_check(struct shca_qp *qp, struct shca_swqe *s)
 			    SOFTHCA_ERROR_REASON_LOCAL_PROTECTION);
 }
 
+static void trace_fetch(const struct shca_qp *qp, const struct shca_swqe *s)
+{
+	const struct shca_send_wqe *w = &s->wqe;
+	bool has_sge = w->num_sge && !(w->flags & IB_SEND_INLINE);
+
+	trace_send_fetch(qp->dev, qp->qpn, qp->sq.fetched, w->wr_id, w->opcode,
+			 w->flags, s->length, s->packets,
+			 has_sge ? w->sge[0].addr : 0, w->num_sge);
+}
+
 /**
  * shca_sq_fetch - take the next WQE out of the ring
  * @qp: the QP
@@ -89,8 +99,8 @@ int shca_sq_fetch(struct shca_qp *qp)
 		      sq->ring.stride,
 		      /* swqe_stride has room for the SGEs behind the WQE */);
 	swqe_check(qp, s);
-	trace_send_fetch(qp->dev, qp->qpn, sq->fetched, s->wqe.wr_id,
-			 s->wqe.opcode, s->wqe.flags, s->length, s->packets);
+	if (trace_send_fetch_enabled())
+		trace_fetch(qp, s);
 	sq->fetched++;
 	return 1;
 }

@@ -33,7 +33,7 @@ func ExampleOpenLatency() {
 
 // What goes wrong on any device, in plain words.
 func ExampleExplain() {
-	s, err := trace.OpenStream(trace.Filter{}, nil, trace.ErrorEvents...)
+	s, err := trace.OpenErrors(trace.Filter{}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/softhca/softhca/pkg/genl"
 )
 
-// ErrorEvents are the events that Explain has words for.
-var ErrorEvents = []string{
+// errorEvents are the events that Explain has words for.
+var errorEvents = []string{
 	"drop", "qp_state", "ack_timeout", "rnr_wait", "ack_receive", "ack_send", "mr_register",
 	"modify_failed",
 }

@@ -51,7 +51,7 @@ func OpenFlows(f Filter, owners []Owner) (*Flows, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(spec, f, owners, "flow_qp_connect", "flow_send_done", "flow_cqe", "flow_burst", "flow_go_back")
+	s, err := open(spec, f, owners, "flow_qp_connect", "flow_send_done", "flow_recv_done", "flow_burst", "flow_go_back")
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,7 @@ func (f *Flows) Read() ([]Flow, error) {
 	)
 	it := f.s.coll.Maps["flows"].Iterate()
 	for it.Next(&qpn, &traffic) {
-		flow := Flow{QPN: qpn, Traffic: traffic}
-		var o ownerValue
-		if err := f.s.coll.Maps["owners"].Lookup(qpn, &o); err == nil {
-			flow.Owner = Owner{QPN: qpn, PID: o.PID, Comm: cString(o.Comm[:]), Device: cString(o.Dev[:])}
-		}
+		flow := Flow{QPN: qpn, Traffic: traffic, Owner: f.s.owner(qpn)}
 		var p peerValue
 		if err := f.s.coll.Maps["peers"].Lookup(qpn, &p); err == nil {
 			flow.Owner.DestQPN, flow.Owner.DGID = p.QPN, netip.AddrFrom16(p.GID)

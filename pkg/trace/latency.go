@@ -25,16 +25,20 @@ const (
 	StageAck
 	// StageCQE is until its completion is written.
 	StageCQE
+	// StageDeliver, of receives from a queue pair of this host, is from the fetch of
+	// the sender's work request until the receive's completion is written.
+	StageDeliver
 	// StagePoll is until the program has polled it.
 	StagePoll
 	// StageTotal is from fetch to completion.
 	StageTotal
-	// StageUser is from post to poll.
+	// StageUser is from post to poll: of the same program, or of a receive from the
+	// sender's post to the receiver's poll.
 	StageUser
 	stages
 )
 
-var stageNames = [stages]string{"post", "queue", "ack", "cqe", "poll", "total", "user"}
+var stageNames = [stages]string{"post", "queue", "ack", "cqe", "deliver", "poll", "total", "user"}
 
 func (s Stage) String() string {
 	if s < 0 || s >= stages {
@@ -56,12 +60,14 @@ type Series struct {
 	Stages   [stages]Histogram
 }
 
-// An Opcode is that of a send work request, numbered as IB_WR_* in the kernel.
+// An Opcode is that of a send work request, numbered as IB_WR_* in the kernel, or
+// 128 for a receive.
 type Opcode uint32
 
 var opcodeNames = map[Opcode]string{
 	0: "WRITE", 1: "WRITE_IMM", 2: "SEND", 3: "SEND_IMM", 4: "READ", 5: "CMP_SWAP",
 	6: "FETCH_ADD", 7: "LOCAL_INV", 8: "BIND_MW", 9: "SEND_INV", 32: "REG_MR",
+	128: "RECV",
 }
 
 func (o Opcode) String() string {
@@ -101,10 +107,13 @@ func OpenLatency(f Filter, owners []Owner) (*Latency, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(spec, f, owners, "on_send_fetch", "on_send_wire", "on_send_done", "on_cqe",
-		"on_post_send", "on_poll_cq")
+	s, err := open(spec, f, owners, "on_qp_connect", "on_send_fetch", "on_send_wire", "on_send_done", "on_recv_done",
+		"on_cqe", "on_post_send", "on_poll_cq")
 	if err != nil {
 		return nil, err
+	}
+	if err := s.notePeers(owners); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return &Latency{s}, nil
 }

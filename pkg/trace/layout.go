@@ -18,9 +18,10 @@ import (
 // events are the tracepoints that the programs read, as field/bytes behind the
 // eight bytes that every event begins with. bpf/events.h says the same in C.
 var events = map[string]string{
-	"send_fetch":  "dev/16 qpn/4 index/4 wr_id/8 opcode/4 flags/4 length/4 packets/4",
+	"send_fetch":  "dev/16 qpn/4 index/4 wr_id/8 opcode/4 flags/4 length/4 packets/4 addr/8 num_sge/4",
 	"send_wire":   "dev/16 qpn/4 index/4 psn/4 length/4 packets/4",
 	"send_done":   "dev/16 qpn/4 index/4 wr_id/8 opcode/4 status/4 length/4 cqe/4",
+	"recv_done":   "dev/16 qpn/4 index/4 wr_id/8 status/4 length/4 psn/4",
 	"cqe":         "dev/16 qpn/4 cq/4 wr_id/8 opcode/4 status/4 length/4 reason/4 index/4",
 	"burst":       "dev/16 qpn/4 psn/4 opcode/4 packets/4 again/4 referenced/4 copied/4 path/4 error/4",
 	"drop":        "dev/16 qpn/4 psn/4 opcode/4 reason/4",
@@ -71,6 +72,8 @@ func bodyBytes(event string) int {
 
 // A format is what tracefs says of an event.
 type format struct {
+	// id is the number of the event.
+	id     uint64
 	fields map[string]field
 	// words are the names of the values of a field.
 	words map[string]map[uint64]string
@@ -88,6 +91,9 @@ func parseFormat(text []byte) format {
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
 		line := sc.Text()
+		if id, ok := strings.CutPrefix(line, "ID: "); ok {
+			f.id, _ = strconv.ParseUint(id, 10, 64)
+		}
 		if m := formatField.FindStringSubmatch(line); m != nil {
 			offset, _ := strconv.Atoi(m[2])
 			size, _ := strconv.Atoi(m[3])

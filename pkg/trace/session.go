@@ -10,11 +10,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unsafe"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/rlimit"
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -83,7 +85,7 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 		wanted[p] = true
 		event := eventOf(spec.Programs[p])
 		if event == "" {
-			continue // not of the kernel's: attachProvider
+			continue // a probe elsewhere
 		}
 		if s.formats[event], err = readFormat(event); err != nil {
 			return nil, err
@@ -109,7 +111,12 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 		if event == "" {
 			continue
 		}
-		l, err := link.Tracepoint("softhca", event, s.coll.Programs[p], nil)
+		var l link.Link
+		if spec.Programs[p].Type == ebpf.RawTracepoint {
+			l, err = attachRaw(event, s.coll.Programs[p])
+		} else {
+			l, err = attachTracepoint(s.formats[event].id, s.coll.Programs[p])
+		}
 		if err != nil {
 			return nil, fmt.Errorf("attach to the tracepoint softhca:%s: %w", event, err)
 		}
@@ -127,9 +134,70 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 	return s, nil
 }
 
-// eventOf is the tracepoint a program is for, "" if it is for none.
+// notePeers fills the map of peers with those of the queue pairs there are.
+func (s *session) notePeers(owners []Owner) error {
+	for _, o := range owners {
+		if o.DestQPN == 0 {
+			continue
+		}
+		// What the kernel has told meanwhile is newer.
+		err := s.coll.Maps["peers"].Update(o.QPN, o.DestQPN, ebpf.UpdateNoExist)
+		if err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
+			return fmt.Errorf("note the peer of queue pair %d: %w", o.QPN, err)
+		}
+	}
+	return nil
+}
+
+// owner is whose a queue pair is, zero if that is not known.
+func (s *session) owner(qpn uint32) Owner {
+	var o ownerValue
+	if err := s.coll.Maps["owners"].Lookup(qpn, &o); err != nil {
+		return Owner{}
+	}
+	return Owner{QPN: qpn, PID: o.PID, Comm: cString(o.Comm[:]), Device: cString(o.Dev[:])}
+}
+
+// eventOf is the tracepoint of ours that a program is for, "" if it is for none.
 func eventOf(p *ebpf.ProgramSpec) string {
+	if p.Type != ebpf.TracePoint && p.Type != ebpf.RawTracepoint {
+		return ""
+	}
 	return strings.TrimPrefix(p.AttachTo, "softhca/")
+}
+
+// attachRaw attaches a program to a raw tracepoint, which goes by a name without the
+// system's: it must be ours alone.
+func attachRaw(event string, p *ebpf.Program) (link.Link, error) {
+	syms, err := kernelSymbols()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range syms {
+		if s.name == "__traceiter_"+event && s.module != "softhca" {
+			return nil, fmt.Errorf("another part of this kernel (%s) has a tracepoint of that name: %w", s.module, ErrNotSupported)
+		}
+	}
+	return link.AttachRawTracepoint(link.RawTracepointOptions{Name: event, Program: p})
+}
+
+// attachTracepoint attaches a program to the tracepoint of a number. It goes by an event
+// of perf's, for which the kernel would prepare a sample each time that nobody reads;
+// link.Tracepoint() does so. An event that excludes the kernel gets none, and the program
+// runs all the same: half the cost of being traced.
+func attachTracepoint(id uint64, p *ebpf.Program) (link.Link, error) {
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_TRACEPOINT, Config: id, Sample_type: unix.PERF_SAMPLE_RAW,
+		Bits: unix.PerfBitExcludeKernel,
+	}
+	attr.Size = uint32(unsafe.Sizeof(attr))
+	fd, err := unix.PerfEventOpen(&attr, -1, 0, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("open the event: %w", err)
+	}
+	// The link keeps the event.
+	defer unix.Close(fd)
+	return link.AttachRawLink(link.RawLinkOptions{Target: fd, Program: p, Attach: ebpf.AttachPerfEvent})
 }
 
 // probe tells early, and in plain words, what is missing.
@@ -166,16 +234,22 @@ func (f Filter) apply(spec *ebpf.CollectionSpec) error {
 // Close detaches the programs, also under load, and frees them. It may be called
 // again.
 func (s *session) Close() error {
-	// Each waits until nobody runs its program any more; all at once wait once.
-	errs := make([]error, len(s.links))
-	var wg sync.WaitGroup
-	for i, l := range s.links {
-		wg.Go(func() { errs[i] = l.Close() })
-	}
-	wg.Wait()
+	err := closeAll(s.links)
 	s.links = nil
 	if s.coll != nil {
 		s.coll.Close()
 	}
+	return err
+}
+
+// closeAll detaches programs. Each waits until nobody runs it any more; all at once
+// wait once.
+func closeAll(links []link.Link) error {
+	errs := make([]error, len(links))
+	var wg sync.WaitGroup
+	for i, l := range links {
+		wg.Go(func() { errs[i] = l.Close() })
+	}
+	wg.Wait()
 	return errors.Join(errs...)
 }

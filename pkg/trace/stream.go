@@ -84,9 +84,23 @@ type Stream struct {
 
 // OpenStream begins to read the events named, or all if there are none.
 func OpenStream(f Filter, owners []Owner, names ...string) (*Stream, error) {
+	return openStream(f, owners, false, names)
+}
+
+// OpenErrors begins to read the events that Explain has words for, and qp_create.
+func OpenErrors(f Filter, owners []Owner) (*Stream, error) {
+	return openStream(f, owners, true, append([]string{"qp_create"}, errorEvents...))
+}
+
+func openStream(f Filter, owners []Owner, errorsOnly bool, names []string) (*Stream, error) {
 	spec, err := loadStream()
 	if err != nil {
 		return nil, err
+	}
+	if errorsOnly {
+		if err := spec.Variables["only_errors"].Set(uint32(1)); err != nil {
+			return nil, fmt.Errorf("set the constant only_errors: %w", err)
+		}
 	}
 	if len(names) == 0 {
 		names = kinds
@@ -95,10 +109,14 @@ func OpenStream(f Filter, owners []Owner, names ...string) (*Stream, error) {
 	provider := slices.Contains(names, "modify_failed")
 	var programs []string
 	for _, n := range names {
-		if spec.Programs["stream_"+n] == nil {
+		p := "stream_" + n
+		if errorsOnly && spec.Programs["nak_"+n] != nil {
+			p = "nak_" + n
+		}
+		if spec.Programs[p] == nil {
 			return nil, fmt.Errorf("softhca:%s: not an event that can be streamed", n)
 		}
-		programs = append(programs, "stream_"+n)
+		programs = append(programs, p)
 	}
 	s, err := open(spec, f, owners, programs...)
 	if err != nil {

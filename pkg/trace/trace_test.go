@@ -75,6 +75,9 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if f.id != 430 {
+		t.Errorf("ID %d", f.id)
+	}
 	if got := f.words["reason"][29]; got != "rx_drop_qpn" {
 		t.Errorf("word of reason 29: %q", got)
 	}
@@ -105,7 +108,7 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range spec.Programs {
-			if _, ok := events[eventOf(p)]; !ok && p.Type != ebpf.Kprobe {
+			if _, ok := events[eventOf(p)]; !ok && p.Type == ebpf.TracePoint {
 				t.Errorf("%s: %s is for %s", name, p.Name, p.AttachTo)
 			}
 		}
@@ -128,10 +131,19 @@ func TestPrograms(t *testing.T) {
 	if strings.Join(inC, " ") != strings.Join(kinds, " ") {
 		t.Errorf("kinds in C: %v\nkinds in Go: %v", inC, kinds)
 	}
+	sizes := make(map[string]int)
 	for _, m := range regexp.MustCompile(`STREAM\((\w+), KIND_(\w+), (\d+)\)`).FindAllStringSubmatch(string(src), -1) {
-		size, _ := strconv.Atoi(m[3])
-		if want := bodyBytes(m[1]); size != want || strings.ToLower(m[2]) != m[1] {
-			t.Errorf("%s: %d bytes as %s in C, %d bytes here", m[1], size, m[2], want)
+		if strings.ToLower(m[2]) != m[1] {
+			t.Errorf("%s is of kind %s", m[1], m[2])
+		}
+		sizes[m[1]], _ = strconv.Atoi(m[3])
+	}
+	for _, m := range regexp.MustCompile(`emit\(e, KIND_(\w+), (\d+)\)`).FindAllStringSubmatch(string(src), -1) {
+		sizes[strings.ToLower(m[1])], _ = strconv.Atoi(m[2])
+	}
+	for _, k := range kinds {
+		if want := bodyBytes(k); sizes[k] != want && k != "modify_failed" {
+			t.Errorf("%s: %d bytes in C, %d here", k, sizes[k], want)
 		}
 	}
 	var why []string
@@ -167,6 +179,65 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// A raw tracepoint's arguments are those of TP_ARGS; the programs rely on their being
+// the event's fields, in order.
+func TestRawArguments(t *testing.T) {
+	args := make(map[string]string)
+	files, err := filepath.Glob("../../kmod/base/trace_*.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?s)TRACE_EVENT\((\w+),.*?TP_ARGS\(([^)]*)\)`).FindAllStringSubmatch(string(src), -1) {
+			args[m[1]] = strings.Join(strings.Fields(strings.ReplaceAll(m[2], ",", " ")), " ")
+		}
+	}
+	raw := 0
+	for _, fn := range []func() (*ebpf.CollectionSpec, error){loadStages, loadFlow, loadStream} {
+		spec, err := fn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range spec.Programs {
+			if p.Type != ebpf.RawTracepoint {
+				continue
+			}
+			raw++
+			var fields []string
+			for _, f := range fieldsOf(eventOf(p)) {
+				fields = append(fields, f.name)
+			}
+			if want := strings.Join(fields, " "); args[eventOf(p)] != want {
+				t.Errorf("%s has the arguments %q and the fields %q", eventOf(p), args[eventOf(p)], want)
+			}
+		}
+	}
+	if raw < 8 {
+		t.Errorf("only %d programs on raw tracepoints", raw)
+	}
+	src, err := os.ReadFile("bpf/events.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	enums := map[string]string{
+		"FETCH": "send_fetch", "WIRE": "send_wire", "DONE": "send_done", "RECV": "recv_done", "CQE": "cqe", "BURST": "burst", "ACK": "ack_send",
+	}
+	for _, m := range regexp.MustCompile(`enum \{ (\w+?)_\w+ = 2,[^}]*\}`).FindAllStringSubmatch(string(src), -1) {
+		got := strings.ToLower(strings.ReplaceAll(strings.Join(regexp.MustCompile(m[1]+`_\w+`).FindAllString(m[0], -1), " "), m[1]+"_", ""))
+		if want := strings.TrimPrefix(args[enums[m[1]]], "dev qpn "); got != want || want == "" {
+			t.Errorf("the arguments of %s: %q in C, %q in the kernel", enums[m[1]], got, want)
+		}
+		delete(enums, m[1])
+	}
+	if len(enums) > 0 {
+		t.Errorf("not in events.h: %v", enums)
+	}
+}
+
 // The probes are those of a library that the compiler has made.
 func TestProbesOf(t *testing.T) {
 	cc, err := exec.LookPath("cc")
@@ -174,8 +245,8 @@ func TestProbesOf(t *testing.T) {
 		t.Skip("no C compiler")
 	}
 	lib := filepath.Join(t.TempDir(), "lib.so")
-	src := "#include \"probe.h\"\nint f(int a, long b)\n{ SHCA_PROBE(post_send, a, b, 3); SHCA_PROBE(poll_cq, b, a, 3); " +
-		"SHCA_PROBE(poll_cq, b, a, 4); return a; }\n"
+	src := "#include \"probe.h\"\nint f(int a, long b)\n{ SHCA_PROBE(post_send, a, b, 3, 4); SHCA_PROBE(poll_cq, b, a, 3, 5); " +
+		"SHCA_PROBE(poll_cq, b, a, 4, 5); return a; }\n"
 	cmd := exec.Command(cc, "-O2", "-shared", "-fPIC", "-I../../provider", "-o", lib, "-x", "c", "-")
 	cmd.Stdin = strings.NewReader(src)
 	if out, err := cmd.CombinedOutput(); err != nil {

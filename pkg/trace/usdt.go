@@ -20,6 +20,9 @@ var providers = []string{
 	"/usr/local/lib/libibverbs/libsofthca-rdmav*.so",
 }
 
+// probeArgs is how many arguments the programs take.
+const probeArgs = 4
+
 // attachProvider attaches a program to a probe of the provider library, in every
 // process that uses it.
 func (s *session) attachProvider(program, probe string) error {
@@ -94,8 +97,11 @@ func probesOf(file, provider, probe string) ([]uint64, error) {
 		// Address of the probe, address of a mark when it was linked, semaphore;
 		// provider, name, arguments.
 		text := bytes.Split(desc[24:], []byte{0})
-		if len(text) < 2 || string(text[0]) != provider || string(text[1]) != probe {
+		if len(text) < 3 || string(text[0]) != provider || string(text[1]) != probe {
 			continue
+		}
+		if len(bytes.Fields(text[2])) < probeArgs {
+			continue // of an older provider
 		}
 		addr := f.ByteOrder.Uint64(desc)
 		if base := f.Section(".stapsdt.base"); base != nil {

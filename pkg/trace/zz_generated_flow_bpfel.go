@@ -47,9 +47,9 @@ const (
 	flowMapOwners         = "owners"
 	flowMapPeers          = "peers"
 	flowProgFlowBurst     = "flow_burst"
-	flowProgFlowCqe       = "flow_cqe"
 	flowProgFlowGoBack    = "flow_go_back"
 	flowProgFlowQpConnect = "flow_qp_connect"
+	flowProgFlowRecvDone  = "flow_recv_done"
 	flowProgFlowSendDone  = "flow_send_done"
 	flowProgOnQpCreate    = "on_qp_create"
 	flowVarWantComm       = "want_comm"
@@ -101,9 +101,9 @@ type flowSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type flowProgramSpecs struct {
 	FlowBurst     *ebpf.ProgramSpec `ebpf:"flow_burst"`
-	FlowCqe       *ebpf.ProgramSpec `ebpf:"flow_cqe"`
 	FlowGoBack    *ebpf.ProgramSpec `ebpf:"flow_go_back"`
 	FlowQpConnect *ebpf.ProgramSpec `ebpf:"flow_qp_connect"`
+	FlowRecvDone  *ebpf.ProgramSpec `ebpf:"flow_recv_done"`
 	FlowSendDone  *ebpf.ProgramSpec `ebpf:"flow_send_done"`
 	OnQpCreate    *ebpf.ProgramSpec `ebpf:"on_qp_create"`
 }
@@ -175,9 +175,9 @@ type flowVariables struct {
 // It can be passed to loadFlowObjects or ebpf.CollectionSpec.LoadAndAssign.
 type flowPrograms struct {
 	FlowBurst     *ebpf.Program `ebpf:"flow_burst"`
-	FlowCqe       *ebpf.Program `ebpf:"flow_cqe"`
 	FlowGoBack    *ebpf.Program `ebpf:"flow_go_back"`
 	FlowQpConnect *ebpf.Program `ebpf:"flow_qp_connect"`
+	FlowRecvDone  *ebpf.Program `ebpf:"flow_recv_done"`
 	FlowSendDone  *ebpf.Program `ebpf:"flow_send_done"`
 	OnQpCreate    *ebpf.Program `ebpf:"on_qp_create"`
 }
@@ -185,9 +185,9 @@ type flowPrograms struct {
 func (p *flowPrograms) Close() error {
 	return _FlowClose(
 		p.FlowBurst,
-		p.FlowCqe,
 		p.FlowGoBack,
 		p.FlowQpConnect,
+		p.FlowRecvDone,
 		p.FlowSendDone,
 		p.OnQpCreate,
 	)

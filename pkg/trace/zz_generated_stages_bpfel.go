@@ -13,6 +13,19 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type stagesArrival struct {
+	_        structs.HostLayout
+	Qpn      uint32
+	Psn      uint32
+	From     uint32
+	CqeIndex uint32
+	Fetched  uint64
+	Posted   uint64
+	Written  uint64
+	Length   uint32
+	_        [4]byte
+}
+
 type stagesCqeWait struct {
 	_      structs.HostLayout
 	Qpn    uint32
@@ -57,9 +70,9 @@ type stagesPost struct {
 
 type stagesSeries struct {
 	_      structs.HostLayout
-	Sum    [7]uint64
-	Max    [7]uint64
-	Bucket [7][512]uint32
+	Sum    [8]uint64
+	Max    [8]uint64
+	Bucket [8][512]uint32
 }
 
 type stagesSeriesKey struct {
@@ -73,17 +86,22 @@ type stagesSeriesKey struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	stagesMapArrivals     = "arrivals"
 	stagesMapDue          = "due"
+	stagesMapDueReceive   = "due_receive"
 	stagesMapMessages     = "messages"
 	stagesMapMissed       = "missed"
 	stagesMapOwners       = "owners"
+	stagesMapPeers        = "peers"
 	stagesMapPosts        = "posts"
 	stagesMapSeries       = "series"
 	stagesMapWaits        = "waits"
 	stagesProgOnCqe       = "on_cqe"
 	stagesProgOnPollCq    = "on_poll_cq"
 	stagesProgOnPostSend  = "on_post_send"
+	stagesProgOnQpConnect = "on_qp_connect"
 	stagesProgOnQpCreate  = "on_qp_create"
+	stagesProgOnRecvDone  = "on_recv_done"
 	stagesProgOnSendDone  = "on_send_done"
 	stagesProgOnSendFetch = "on_send_fetch"
 	stagesProgOnSendWire  = "on_send_wire"
@@ -138,7 +156,9 @@ type stagesProgramSpecs struct {
 	OnCqe       *ebpf.ProgramSpec `ebpf:"on_cqe"`
 	OnPollCq    *ebpf.ProgramSpec `ebpf:"on_poll_cq"`
 	OnPostSend  *ebpf.ProgramSpec `ebpf:"on_post_send"`
+	OnQpConnect *ebpf.ProgramSpec `ebpf:"on_qp_connect"`
 	OnQpCreate  *ebpf.ProgramSpec `ebpf:"on_qp_create"`
+	OnRecvDone  *ebpf.ProgramSpec `ebpf:"on_recv_done"`
 	OnSendDone  *ebpf.ProgramSpec `ebpf:"on_send_done"`
 	OnSendFetch *ebpf.ProgramSpec `ebpf:"on_send_fetch"`
 	OnSendWire  *ebpf.ProgramSpec `ebpf:"on_send_wire"`
@@ -148,13 +168,16 @@ type stagesProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type stagesMapSpecs struct {
-	Due      *ebpf.MapSpec `ebpf:"due"`
-	Messages *ebpf.MapSpec `ebpf:"messages"`
-	Missed   *ebpf.MapSpec `ebpf:"missed"`
-	Owners   *ebpf.MapSpec `ebpf:"owners"`
-	Posts    *ebpf.MapSpec `ebpf:"posts"`
-	Series   *ebpf.MapSpec `ebpf:"series"`
-	Waits    *ebpf.MapSpec `ebpf:"waits"`
+	Arrivals   *ebpf.MapSpec `ebpf:"arrivals"`
+	Due        *ebpf.MapSpec `ebpf:"due"`
+	DueReceive *ebpf.MapSpec `ebpf:"due_receive"`
+	Messages   *ebpf.MapSpec `ebpf:"messages"`
+	Missed     *ebpf.MapSpec `ebpf:"missed"`
+	Owners     *ebpf.MapSpec `ebpf:"owners"`
+	Peers      *ebpf.MapSpec `ebpf:"peers"`
+	Posts      *ebpf.MapSpec `ebpf:"posts"`
+	Series     *ebpf.MapSpec `ebpf:"series"`
+	Waits      *ebpf.MapSpec `ebpf:"waits"`
 }
 
 // stagesVariableSpecs contains global variables before they are loaded into the kernel.
@@ -187,21 +210,27 @@ func (o *stagesObjects) Close() error {
 //
 // It can be passed to loadStagesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type stagesMaps struct {
-	Due      *ebpf.Map `ebpf:"due"`
-	Messages *ebpf.Map `ebpf:"messages"`
-	Missed   *ebpf.Map `ebpf:"missed"`
-	Owners   *ebpf.Map `ebpf:"owners"`
-	Posts    *ebpf.Map `ebpf:"posts"`
-	Series   *ebpf.Map `ebpf:"series"`
-	Waits    *ebpf.Map `ebpf:"waits"`
+	Arrivals   *ebpf.Map `ebpf:"arrivals"`
+	Due        *ebpf.Map `ebpf:"due"`
+	DueReceive *ebpf.Map `ebpf:"due_receive"`
+	Messages   *ebpf.Map `ebpf:"messages"`
+	Missed     *ebpf.Map `ebpf:"missed"`
+	Owners     *ebpf.Map `ebpf:"owners"`
+	Peers      *ebpf.Map `ebpf:"peers"`
+	Posts      *ebpf.Map `ebpf:"posts"`
+	Series     *ebpf.Map `ebpf:"series"`
+	Waits      *ebpf.Map `ebpf:"waits"`
 }
 
 func (m *stagesMaps) Close() error {
 	return _StagesClose(
+		m.Arrivals,
 		m.Due,
+		m.DueReceive,
 		m.Messages,
 		m.Missed,
 		m.Owners,
+		m.Peers,
 		m.Posts,
 		m.Series,
 		m.Waits,
@@ -225,7 +254,9 @@ type stagesPrograms struct {
 	OnCqe       *ebpf.Program `ebpf:"on_cqe"`
 	OnPollCq    *ebpf.Program `ebpf:"on_poll_cq"`
 	OnPostSend  *ebpf.Program `ebpf:"on_post_send"`
+	OnQpConnect *ebpf.Program `ebpf:"on_qp_connect"`
 	OnQpCreate  *ebpf.Program `ebpf:"on_qp_create"`
+	OnRecvDone  *ebpf.Program `ebpf:"on_recv_done"`
 	OnSendDone  *ebpf.Program `ebpf:"on_send_done"`
 	OnSendFetch *ebpf.Program `ebpf:"on_send_fetch"`
 	OnSendWire  *ebpf.Program `ebpf:"on_send_wire"`
@@ -236,7 +267,9 @@ func (p *stagesPrograms) Close() error {
 		p.OnCqe,
 		p.OnPollCq,
 		p.OnPostSend,
+		p.OnQpConnect,
 		p.OnQpCreate,
+		p.OnRecvDone,
 		p.OnSendDone,
 		p.OnSendFetch,
 		p.OnSendWire,

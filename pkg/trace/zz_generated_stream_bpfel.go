@@ -27,6 +27,8 @@ const (
 	streamMapLost                = "lost"
 	streamMapOwners              = "owners"
 	streamMapRing                = "ring"
+	streamProgNakAckReceive      = "nak_ack_receive"
+	streamProgNakAckSend         = "nak_ack_send"
 	streamProgOnQpCreate         = "on_qp_create"
 	streamProgStreamAckReceive   = "stream_ack_receive"
 	streamProgStreamAckSend      = "stream_ack_send"
@@ -44,6 +46,7 @@ const (
 	streamProgStreamSendDone     = "stream_send_done"
 	streamProgStreamSendFetch    = "stream_send_fetch"
 	streamProgStreamSendWire     = "stream_send_wire"
+	streamVarOnlyErrors          = "only_errors"
 	streamVarWantComm            = "want_comm"
 	streamVarWantDev             = "want_dev"
 	streamVarWantPid             = "want_pid"
@@ -92,6 +95,8 @@ type streamSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type streamProgramSpecs struct {
+	NakAckReceive      *ebpf.ProgramSpec `ebpf:"nak_ack_receive"`
+	NakAckSend         *ebpf.ProgramSpec `ebpf:"nak_ack_send"`
 	OnQpCreate         *ebpf.ProgramSpec `ebpf:"on_qp_create"`
 	StreamAckReceive   *ebpf.ProgramSpec `ebpf:"stream_ack_receive"`
 	StreamAckSend      *ebpf.ProgramSpec `ebpf:"stream_ack_send"`
@@ -124,10 +129,11 @@ type streamMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type streamVariableSpecs struct {
-	WantComm *ebpf.VariableSpec `ebpf:"want_comm"`
-	WantDev  *ebpf.VariableSpec `ebpf:"want_dev"`
-	WantPid  *ebpf.VariableSpec `ebpf:"want_pid"`
-	WantQpn  *ebpf.VariableSpec `ebpf:"want_qpn"`
+	OnlyErrors *ebpf.VariableSpec `ebpf:"only_errors"`
+	WantComm   *ebpf.VariableSpec `ebpf:"want_comm"`
+	WantDev    *ebpf.VariableSpec `ebpf:"want_dev"`
+	WantPid    *ebpf.VariableSpec `ebpf:"want_pid"`
+	WantQpn    *ebpf.VariableSpec `ebpf:"want_qpn"`
 }
 
 // streamObjects contains all objects after they have been loaded into the kernel.
@@ -167,16 +173,19 @@ func (m *streamMaps) Close() error {
 //
 // It can be passed to loadStreamObjects or ebpf.CollectionSpec.LoadAndAssign.
 type streamVariables struct {
-	WantComm *ebpf.Variable `ebpf:"want_comm"`
-	WantDev  *ebpf.Variable `ebpf:"want_dev"`
-	WantPid  *ebpf.Variable `ebpf:"want_pid"`
-	WantQpn  *ebpf.Variable `ebpf:"want_qpn"`
+	OnlyErrors *ebpf.Variable `ebpf:"only_errors"`
+	WantComm   *ebpf.Variable `ebpf:"want_comm"`
+	WantDev    *ebpf.Variable `ebpf:"want_dev"`
+	WantPid    *ebpf.Variable `ebpf:"want_pid"`
+	WantQpn    *ebpf.Variable `ebpf:"want_qpn"`
 }
 
 // streamPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to loadStreamObjects or ebpf.CollectionSpec.LoadAndAssign.
 type streamPrograms struct {
+	NakAckReceive      *ebpf.Program `ebpf:"nak_ack_receive"`
+	NakAckSend         *ebpf.Program `ebpf:"nak_ack_send"`
 	OnQpCreate         *ebpf.Program `ebpf:"on_qp_create"`
 	StreamAckReceive   *ebpf.Program `ebpf:"stream_ack_receive"`
 	StreamAckSend      *ebpf.Program `ebpf:"stream_ack_send"`
@@ -198,6 +207,8 @@ type streamPrograms struct {
 
 func (p *streamPrograms) Close() error {
 	return _StreamClose(
+		p.NakAckReceive,
+		p.NakAckSend,
 		p.OnQpCreate,
 		p.StreamAckReceive,
 		p.StreamAckSend,

@@ -1,46 +1,7 @@
 #!/bin/bash
 # ibctl trace: latency, flow, errors and timeline agree with what programs and
 # counters say, end cleanly under load and leave nothing behind.
-. "$(dirname "$0")/../lib-verbs.sh"
-
-# start KIND ARGUMENT...: a trace to /tmp/KIND, until it is attached
-start() {
-	KIND=$1
-	ibctl -j trace "$@" >"/tmp/$KIND" 2>"/tmp/$KIND.err" &
-	TRACE=$!
-	wait_until 60 grep -q '^tracing' "/tmp/$KIND.err" || {
-		cat "/tmp/$KIND.err"
-		fail "trace $* does not start"
-	}
-}
-
-# stop: as Ctrl-C does; nothing may have been lost or be left
-stop() {
-	kill -INT "$TRACE"
-	wait "$TRACE" || fail "trace $KIND ended with $?: $(cat "/tmp/$KIND.err")"
-	grep -v '^tracing' "/tmp/$KIND.err" && fail "trace $KIND had more to say"
-	bpftool prog list | grep -E 'name (on|flow|stream)_' && fail 'a program is left'
-}
-
-# q FILTER: jq over all objects of the last trace; must be true
-q() {
-	jq -es "$1" "/tmp/$KIND" >/dev/null || {
-		head -c 3000 "/tmp/$KIND"
-		fail "trace $KIND: not so: $1"
-	}
-}
-
-# perf_pair TOOL OPTION...: a tool of perftest from A to B, to /tmp/perftest
-perf_pair() {
-	local tool=$1 pid
-	shift
-	B "$tool" -d "$DEV_B" -x "$(gid_index "$DEV_B" "$IP_B")" -F "$@" >/tmp/perf.server 2>&1 &
-	pid=$!
-	wait_until 20 listening 18515 B || fail "$tool does not listen"
-	A "$tool" -d "$DEV_A" -x "$(gid_index "$DEV_A" "$IP_A")" -F "$@" "$IP_B" >/tmp/perftest 2>&1 ||
-		fail "$tool ended with $?: $(cat /tmp/perftest)"
-	wait "$pid"
-}
+. "$(dirname "$0")/../lib-trace.sh"
 
 refused ibctl trace errors nosuch
 topo 1500
@@ -106,6 +67,7 @@ ok "errors: $(wc -l </tmp/errors) of them, in words"
 start timeline "$DEV_A" -o /tmp/timeline.json
 xfer -o SEND -n 4096 -T 65536
 stop
+# shellcheck disable=SC2034 # for q
 KIND=timeline.json
 q '.[0].traceEvents | map(select(.ph == "X" and .name == "SEND 4096")) | length == 16
 	and all(.dur > 0 and .args.status == "SUCCESS")'

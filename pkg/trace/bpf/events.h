@@ -3,6 +3,9 @@
  * The tracepoints softhca:* as a program sees them (docs/TRACING.md).  No BTF:
  * the layouts are written down here, and package trace compares each with the
  * tracepoint's `format` before it attaches.
+ *
+ * What comes with each message is read as a raw tracepoint, which costs a fraction:
+ * its arguments are the event's fields, in their order, the device as a pointer.
  */
 #ifndef SOFTHCA_BPF_EVENTS_H
 #define SOFTHCA_BPF_EVENTS_H
@@ -28,61 +31,35 @@ struct common {
 	__u32 qpn;		/* of mr_*: the key */
 };
 
-struct send_fetch {
-	struct common c;
-	__u32 index;
-	__u64 wr_id;
-	__u32 opcode;
-	__u32 flags;
-	__u32 length;
-	__u32 packets;
-};
+/* Arguments of raw tracepoints */
+#define RAW	struct bpf_raw_tracepoint_args
+#define QPN(ctx)	((__u32)(ctx)->args[1])
 
-struct send_wire {
-	struct common c;
-	__u32 index;
-	__u32 psn;
-	__u32 length;
-	__u32 packets;
-};
+enum { FETCH_INDEX = 2, FETCH_WR_ID, FETCH_OPCODE, FETCH_FLAGS, FETCH_LENGTH,
+       FETCH_PACKETS, FETCH_ADDR, FETCH_NUM_SGE };
+enum { WIRE_INDEX = 2, WIRE_PSN, WIRE_LENGTH, WIRE_PACKETS };
+enum { DONE_INDEX = 2, DONE_WR_ID, DONE_OPCODE, DONE_STATUS, DONE_LENGTH,
+       DONE_CQE };
+enum { RECV_INDEX = 2, RECV_WR_ID, RECV_STATUS, RECV_LENGTH, RECV_PSN };
+enum { CQE_CQ = 2, CQE_WR_ID, CQE_OPCODE, CQE_STATUS, CQE_LENGTH, CQE_REASON,
+       CQE_INDEX };
+enum { BURST_PSN = 2, BURST_OPCODE, BURST_PACKETS, BURST_AGAIN,
+       BURST_REFERENCED, BURST_COPIED, BURST_PATH, BURST_ERROR };
+enum { ACK_PSN = 2, ACK_SYNDROME, ACK_MSN };
 
-struct send_done {
+struct qp_state {
 	struct common c;
-	__u32 index;
-	__u64 wr_id;
-	__u32 opcode;
-	__u32 status;
-	__u32 length;
-	__u32 cqe;
-};
-
-struct cqe {
-	struct common c;
-	__u32 cq;
-	__u64 wr_id;
-	__u32 opcode;
-	__u32 status;
-	__u32 length;
-	__u32 reason;
-	__u32 index;
-};
-
-struct burst {
-	struct common c;
-	__u32 psn;
-	__u32 opcode;
-	__u32 packets;
-	__u32 again;
-	__u32 referenced;
-	__u32 copied;
-	__u32 path;
-	__s32 error;
-};
-
-struct go_back {
-	struct common c;
-	__u32 psn;
 	__u32 from;
+	__u32 to;
+	__u32 reason;
+};
+
+struct mr_register {
+	struct common c;	/* qpn is the key */
+	__u32 access;
+	__u64 addr;
+	__u64 length;
+	__s32 error;
 };
 
 struct qp_connect {

@@ -65,6 +65,25 @@ static __always_inline int wanted(const struct common *c)
 	return o && wanted_owner(o->pid, o->comm);
 }
 
+/*
+ * The same for a raw tracepoint, whose device is a pointer to what is not known here:
+ * the queue pair's owner tells. QP 1, which each device has, is of none of them.
+ */
+static __always_inline int wanted_qpn(__u32 qpn)
+{
+	struct owner *o;
+
+	if (want_qpn && qpn != want_qpn)
+		return 0;
+	if (!want_dev[0] && !want_pid && !want_comm[0])
+		return 1;
+	if (want_dev[0] && qpn == 1)
+		return 0;
+	o = bpf_map_lookup_elem(&owners, &qpn);
+	return o && (!want_dev[0] || same_name(o->dev, want_dev)) &&
+	       wanted_owner(o->pid, o->comm);
+}
+
 SEC("tracepoint/softhca/qp_create")
 int on_qp_create(struct qp_create *e)
 {

@@ -50,67 +50,73 @@ static __always_inline struct flow *flow_of(__u32 qpn)
 	return bpf_map_lookup_elem(&flows, &qpn);
 }
 
-SEC("tracepoint/softhca/send_done")
-int flow_send_done(struct send_done *e)
+SEC("raw_tp/send_done")
+int flow_send_done(RAW *ctx)
 {
 	struct flow *f;
 
-	if (!wanted(&e->c))
-		return SEEN;
-	f = flow_of(e->c.qpn);
+	if (!wanted_qpn(QPN(ctx)))
+		return 0;
+	f = flow_of(QPN(ctx));
 	if (!f)
-		return SEEN;
-	if (e->status) {
+		return 0;
+	if ((__u32)ctx->args[DONE_STATUS]) {
 		__sync_fetch_and_add(&f->errors, 1);
 	} else {
 		__sync_fetch_and_add(&f->tx_messages, 1);
-		__sync_fetch_and_add(&f->tx_bytes, e->length);
+		__sync_fetch_and_add(&f->tx_bytes, (__u32)ctx->args[DONE_LENGTH]);
 	}
-	return SEEN;
+	return 0;
 }
 
-SEC("tracepoint/softhca/cqe")
-int flow_cqe(struct cqe *e)
+SEC("raw_tp/recv_done")
+int flow_recv_done(RAW *ctx)
 {
 	struct flow *f;
 
-	if (!(e->opcode & 128) || e->status || !wanted(&e->c))
-		return SEEN;
-	f = flow_of(e->c.qpn);
+	if ((__u32)ctx->args[RECV_STATUS] || !wanted_qpn(QPN(ctx)))
+		return 0;
+	f = flow_of(QPN(ctx));
 	if (!f)
-		return SEEN;
+		return 0;
 	__sync_fetch_and_add(&f->rx_messages, 1);
-	__sync_fetch_and_add(&f->rx_bytes, e->length);
-	return SEEN;
+	__sync_fetch_and_add(&f->rx_bytes, (__u32)ctx->args[RECV_LENGTH]);
+	return 0;
 }
 
-SEC("tracepoint/softhca/burst")
-int flow_burst(struct burst *e)
+SEC("raw_tp/burst")
+int flow_burst(RAW *ctx)
 {
+	__u32 again = ctx->args[BURST_AGAIN];
+	__u32 referenced = ctx->args[BURST_REFERENCED];
+	__u32 copied = ctx->args[BURST_COPIED];
 	struct flow *f;
 
-	if (!wanted(&e->c))
-		return SEEN;
-	f = flow_of(e->c.qpn);
+	/* an acknowledge */
+	if (!again && !referenced && !copied)
+		return 0;
+	if (!wanted_qpn(QPN(ctx)))
+		return 0;
+	f = flow_of(QPN(ctx));
 	if (!f)
-		return SEEN;
-	__sync_fetch_and_add(&f->packets_again, e->again);
-	__sync_fetch_and_add(&f->referenced, e->referenced);
-	__sync_fetch_and_add(&f->copied, e->copied);
-	return SEEN;
+		return 0;
+	__sync_fetch_and_add(&f->packets_again, again);
+	__sync_fetch_and_add(&f->referenced, referenced);
+	__sync_fetch_and_add(&f->copied, copied);
+	return 0;
 }
 
-SEC("tracepoint/softhca/go_back")
-int flow_go_back(struct go_back *e)
+SEC("raw_tp/go_back")
+int flow_go_back(RAW *ctx)
 {
 	struct flow *f;
 
-	if (!wanted(&e->c))
-		return SEEN;
-	f = flow_of(e->c.qpn);
+	if (!wanted_qpn(QPN(ctx)))
+		return 0;
+	f = flow_of(QPN(ctx));
 	if (f)
 		__sync_fetch_and_add(&f->retries, 1);
-	return SEEN;
+	return 0;
 }
 
 SEC("tracepoint/softhca/qp_connect")

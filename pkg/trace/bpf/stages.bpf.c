@@ -20,8 +20,11 @@
 #define OCTAVES		32	/* the last bucket is for some 9 minutes and more */
 #define BUCKETS		(OCTAVES * SUB)	/* a power of two */
 
+#define RECV		128	/* enum ib_wc_opcode */
+#define PSN_MASK	0xffffff
+
 enum {
-	STAGE_POST, STAGE_QUEUE, STAGE_ACK, STAGE_CQE, STAGE_POLL,
+	STAGE_POST, STAGE_QUEUE, STAGE_ACK, STAGE_CQE, STAGE_DELIVER, STAGE_POLL,
 	STAGE_TOTAL, STAGE_USER, STAGES
 };
 
@@ -54,8 +57,24 @@ struct cqe_wait {
 	__u32 qpn;
 	__u32 index;
 	__u64 time;		/* 0: none */
-	__u64 posted;
+	__u64 posted;		/* by its sender; 0: not known */
 	struct series_key key;
+};
+
+/*
+ * A message that a receive completes with, on its way from one queue pair of this
+ * host to another: `from` has sent it, or `qpn` has got it, whichever is told
+ * first.
+ */
+struct arrival {
+	__u32 qpn;
+	__u32 psn;		/* of its last packet */
+	__u32 from;
+	__u32 cqe_index;
+	__u64 fetched;		/* 0: not told yet */
+	__u64 posted;
+	__u64 written;		/* its CQE; 0: not told yet */
+	__u32 length;
 };
 
 struct series {
@@ -114,6 +133,30 @@ struct {
 	__type(value, struct missed);
 } missed SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SLOTS);
+	__type(key, __u32);
+	__type(value, struct arrival);
+} arrivals SEC(".maps");
+
+/* PSN of the message that a CQE is due for, by receiving queue pair */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, QP_SLOTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} due_receive SEC(".maps");
+
+/* The peer of a connected queue pair, which may be on this host or not */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} peers SEC(".maps");
+
 static const struct series no_series;
 
 static __always_inline void miss(int no_room)
@@ -130,16 +173,16 @@ static __always_inline __u32 slot_of(__u32 qpn, __u32 index)
 	return (qpn * 2654435761u + index) & (SLOTS - 1);
 }
 
-static __always_inline struct message *slot(__u32 qpn, __u32 index)
+/* enum ib_wr_opcode: WRITE_WITH_IMM, SEND, SEND_WITH_IMM, SEND_WITH_INV */
+static __always_inline int completes_receive(__u32 opcode)
 {
-	__u32 i = slot_of(qpn, index);
-
-	return bpf_map_lookup_elem(&messages, &i);
+	return opcode >= 1 && opcode <= 9 && (0x20e >> opcode & 1);
 }
 
 static __always_inline struct message *find(__u32 qpn, __u32 index)
 {
-	struct message *m = slot(qpn, index);
+	__u32 i = slot_of(qpn, index);
+	struct message *m = bpf_map_lookup_elem(&messages, &i);
 
 	return m && m->fetched && m->qpn == qpn && m->index == index ? m : 0;
 }
@@ -194,27 +237,60 @@ static __always_inline void note(struct series *s, __u32 stage, __u64 ns)
 	__sync_fetch_and_add(&s->bucket[stage][b & (BUCKETS - 1)], 1);
 }
 
+static __always_inline struct series *series_of(const struct series_key *key)
+{
+	struct series *s = bpf_map_lookup_elem(&series, key);
+
+	if (s)
+		return s;
+	bpf_map_update_elem(&series, key, &no_series, BPF_NOEXIST);
+	s = bpf_map_lookup_elem(&series, key);
+	if (!s)
+		miss(1);
+	return s;
+}
+
+static __always_inline __u32 class_of(__u32 length)
+{
+	return length > 1 ? log2_of(length - 1) + 1 : length;
+}
+
+/* A queue pair may have its sends and its receives on different CQs. */
+static __always_inline __u32 wait_slot(__u32 qpn, __u32 index, int receive)
+{
+	return slot_of(qpn, index) ^ (receive ? SLOTS / 2 : 0);
+}
+
+static __always_inline void wait_for_poll(__u32 qpn, __u32 index, __u64 time,
+					  __u64 posted,
+					  const struct series_key *key)
+{
+	__u32 i = wait_slot(qpn, index, key->opcode == RECV);
+	struct cqe_wait *w = bpf_map_lookup_elem(&waits, &i);
+
+	if (!w)
+		return;
+	w->qpn = qpn;
+	w->index = index;
+	w->time = time;
+	w->posted = posted;
+	w->key = *key;
+}
+
 /*
  * The message is over: into its histograms with it. With a CQE it is yet to be
  * polled.
  */
-static __always_inline void finish(struct message *m, __u64 now,
-				   const struct cqe *e)
+static __always_inline void finish(struct message *m, __u64 now, int has_cqe,
+				   __u32 cqe_index)
 {
 	struct series_key key = {
 		.qpn = m->qpn,
 		.opcode = m->opcode,
-		.class = m->length > 1 ? log2_of(m->length - 1) + 1 :
-					 m->length,
+		.class = class_of(m->length),
 	};
-	struct series *s = bpf_map_lookup_elem(&series, &key);
-	struct cqe_wait *w;
-	__u32 i;
+	struct series *s = series_of(&key);
 
-	if (!s) {
-		bpf_map_update_elem(&series, &key, &no_series, BPF_NOEXIST);
-		s = bpf_map_lookup_elem(&series, &key);
-	}
 	if (s && m->wire) {
 		if (m->posted)
 			note(s, STAGE_POST, m->fetched - m->posted);
@@ -222,26 +298,104 @@ static __always_inline void finish(struct message *m, __u64 now,
 		note(s, STAGE_ACK, m->done - m->wire);
 		note(s, STAGE_CQE, now - m->done);
 		note(s, STAGE_TOTAL, now - m->fetched);
-	} else if (!s) {
-		miss(1);
 	}
 	m->fetched = 0;
-	if (!e || !m->posted)
+	if (has_cqe && m->posted)
+		wait_for_poll(key.qpn, cqe_index, now, m->posted, &key);
+}
+
+static __always_inline struct arrival *arrival(__u32 qpn, __u32 psn)
+{
+	__u32 i = slot_of(qpn, psn);
+
+	return bpf_map_lookup_elem(&arrivals, &i);
+}
+
+/* From the fetch of the sender's WQE until the receiver's CQE was written */
+static __always_inline void delivered(__u32 qpn, __u32 length, __u64 ns)
+{
+	struct series_key key = {
+		.qpn = qpn,
+		.opcode = RECV,
+		.class = class_of(length),
+	};
+	struct series *s = series_of(&key);
+
+	if (s)
+		note(s, STAGE_DELIVER, ns);
+}
+
+/* The message was sent: it arrives now, or has arrived. */
+static __always_inline void sent(const struct message *m, __u32 psn)
+{
+	__u32 qpn = m->qpn, i;
+	__u32 *to = bpf_map_lookup_elem(&peers, &qpn);
+	struct cqe_wait *w;
+	struct arrival *a;
+
+	if (!to)
 		return;
-	i = slot_of(e->c.qpn, e->index);
+	a = arrival(*to, psn);
+	if (!a)
+		return;
+	if (a->qpn != *to || a->psn != psn || a->from != qpn || !a->written) {
+		a->qpn = *to;
+		a->psn = psn;
+		a->from = qpn;
+		a->fetched = m->fetched;
+		a->posted = m->posted;
+		a->written = 0;
+		return;
+	}
+	delivered(a->qpn, a->length, a->written - m->fetched);
+	a->qpn = 0;
+	i = wait_slot(*to, a->cqe_index, 1);
 	w = bpf_map_lookup_elem(&waits, &i);
-	if (!w)
+	if (w && w->time == a->written && w->qpn == *to)
+		w->posted = m->posted;
+}
+
+/* The CQE of a receive is written. */
+static __always_inline void got(__u32 qpn, __u32 length, __u32 cqe_index)
+{
+	__u32 at = qpn & (QP_SLOTS - 1);
+	__u64 *d = bpf_map_lookup_elem(&due_receive, &at);
+	__u32 *from = bpf_map_lookup_elem(&peers, &qpn);
+	__u64 now = bpf_ktime_get_ns(), posted = 0;
+	struct series_key key = {
+		.qpn = qpn,
+		.opcode = RECV,
+		.class = class_of(length),
+	};
+	struct arrival *a;
+	__u32 psn;
+
+	if (!d || !from || *d >> 32 != qpn)
 		return;
-	w->qpn = e->c.qpn;
-	w->index = e->index;
-	w->time = now;
-	w->posted = m->posted;
-	w->key = key;
+	psn = *d;
+	*d = 0;
+	a = arrival(qpn, psn);
+	if (!a)
+		return;
+	if (a->qpn == qpn && a->psn == psn && a->from == *from && a->fetched) {
+		delivered(qpn, length, now - a->fetched);
+		posted = a->posted;
+		a->qpn = 0;
+	} else {
+		a->qpn = qpn;
+		a->psn = psn;
+		a->from = *from;
+		a->cqe_index = cqe_index;
+		a->fetched = 0;
+		a->written = now;
+		a->length = length;
+	}
+	wait_for_poll(qpn, cqe_index, now, posted, &key);
 }
 
 /*
  * The provider's probes (provider/probe.h). Their arguments are those of a
- * function: queue pair, index, wr_id.
+ * function: queue pair, index, wr_id, opcode.
  */
 SEC("uprobe")
 int on_post_send(struct pt_regs *regs)
@@ -262,104 +416,140 @@ SEC("uprobe")
 int on_poll_cq(struct pt_regs *regs)
 {
 	__u32 qpn = regs->rdi, index = regs->rsi;
+	int receive = !!(regs->rcx & RECV);
 	__u64 now = bpf_ktime_get_ns();
-	__u32 i = slot_of(qpn, index);
+	__u32 i = wait_slot(qpn, index, receive);
 	struct cqe_wait *w = bpf_map_lookup_elem(&waits, &i);
 	struct series_key key;
 	struct series *s;
 
-	if (!w || !w->time || w->qpn != qpn || w->index != index)
+	if (!w || !w->time || w->qpn != qpn || w->index != index ||
+	    (w->key.opcode == RECV) != receive)
 		return SEEN;
 	key = w->key;
-	s = bpf_map_lookup_elem(&series, &key);
+	s = series_of(&key);
 	if (s) {
 		note(s, STAGE_POLL, now - w->time);
-		note(s, STAGE_USER, now - w->posted);
+		if (w->posted)
+			note(s, STAGE_USER, now - w->posted);
 	}
 	w->time = 0;
 	return SEEN;
 }
 
-SEC("tracepoint/softhca/send_fetch")
-int on_send_fetch(struct send_fetch *e)
+SEC("raw_tp/send_fetch")
+int on_send_fetch(RAW *ctx)
 {
+	__u32 qpn = QPN(ctx), index = ctx->args[FETCH_INDEX];
 	struct message *m;
 	struct post *p;
 	__u32 i;
 
-	if (!wanted(&e->c))
-		return SEEN;
-	m = slot(e->c.qpn, e->index);
-	if (!m)
-		return SEEN;
+	if (!wanted_qpn(qpn))
+		return 0;
+	i = slot_of(qpn, index);
+	m = bpf_map_lookup_elem(&messages, &i);
+	p = bpf_map_lookup_elem(&posts, &i);
+	if (!m || !p)
+		return 0;
 	if (m->fetched)
 		miss(0);
-	m->qpn = e->c.qpn;
-	m->index = e->index;
-	i = slot_of(e->c.qpn, e->index);
-	p = bpf_map_lookup_elem(&posts, &i);
-	m->posted = p && p->qpn == m->qpn && p->index == m->index ? p->time : 0;
-	if (p)
-		p->qpn = 0;
+	m->qpn = qpn;
+	m->index = index;
+	m->posted = p->qpn == qpn && p->index == index ? p->time : 0;
+	p->qpn = 0;
 	m->fetched = bpf_ktime_get_ns();
 	m->wire = 0;
-	m->opcode = e->opcode;
-	m->length = e->length;
+	m->opcode = ctx->args[FETCH_OPCODE];
+	m->length = ctx->args[FETCH_LENGTH];
+	return 0;
+}
+
+SEC("raw_tp/send_wire")
+int on_send_wire(RAW *ctx)
+{
+	struct message *m = find(QPN(ctx), ctx->args[WIRE_INDEX]);
+	__u32 psn = ctx->args[WIRE_PSN], packets = ctx->args[WIRE_PACKETS];
+
+	if (!m || m->wire)
+		return 0;
+	m->wire = bpf_ktime_get_ns();
+	if (completes_receive(m->opcode))
+		sent(m, (psn + packets - 1) & PSN_MASK);
+	return 0;
+}
+
+SEC("raw_tp/recv_done")
+int on_recv_done(RAW *ctx)
+{
+	__u32 qpn = QPN(ctx), at = qpn & (QP_SLOTS - 1);
+	__u64 *d;
+
+	if ((__u32)ctx->args[RECV_STATUS] || !wanted_qpn(qpn))
+		return 0;
+	d = bpf_map_lookup_elem(&due_receive, &at);
+	if (d)
+		*d = (__u64)qpn << 32 | (__u32)ctx->args[RECV_PSN];
+	return 0;
+}
+
+SEC("tracepoint/softhca/qp_connect")
+int on_qp_connect(struct qp_connect *e)
+{
+	__u32 qpn = e->c.qpn, to = e->dest_qpn;
+
+	bpf_map_update_elem(&peers, &qpn, &to, BPF_ANY);
 	return SEEN;
 }
 
-SEC("tracepoint/softhca/send_wire")
-int on_send_wire(struct send_wire *e)
+SEC("raw_tp/send_done")
+int on_send_done(RAW *ctx)
 {
-	struct message *m = find(e->c.qpn, e->index);
-
-	if (m && !m->wire)
-		m->wire = bpf_ktime_get_ns();
-	return SEEN;
-}
-
-SEC("tracepoint/softhca/send_done")
-int on_send_done(struct send_done *e)
-{
-	__u32 at = e->c.qpn & (QP_SLOTS - 1);
-	struct message *m = find(e->c.qpn, e->index);
+	__u32 qpn = QPN(ctx), index = ctx->args[DONE_INDEX];
+	struct message *m = find(qpn, index);
+	__u32 at = qpn & (QP_SLOTS - 1);
 	__u64 *d;
 
 	if (!m)
-		return SEEN;
-	if (e->status) {
+		return 0;
+	if ((__u32)ctx->args[DONE_STATUS]) {
 		/* Failed or flushed: its times mean nothing. */
 		m->fetched = 0;
-		return SEEN;
+		return 0;
 	}
 	m->done = bpf_ktime_get_ns();
-	if (!e->cqe) {
-		finish(m, m->done, 0);
-		return SEEN;
+	if (!(__u32)ctx->args[DONE_CQE]) {
+		finish(m, m->done, 0, 0);
+		return 0;
 	}
 	d = bpf_map_lookup_elem(&due, &at);
 	if (d)
-		*d = (__u64)e->c.qpn << 32 | e->index;
-	return SEEN;
+		*d = (__u64)qpn << 32 | index;
+	return 0;
 }
 
-SEC("tracepoint/softhca/cqe")
-int on_cqe(struct cqe *e)
+SEC("raw_tp/cqe")
+int on_cqe(RAW *ctx)
 {
-	__u32 at = e->c.qpn & (QP_SLOTS - 1);
+	__u32 qpn = QPN(ctx), at = qpn & (QP_SLOTS - 1);
+	__u32 index = ctx->args[CQE_INDEX];
 	struct message *m;
 	__u64 *d;
 
-	/* A receive's; or a failed send's, which is due for nothing. */
-	if (e->opcode & 128 || e->status)
-		return SEEN;
+	/* One in error is due for nothing. */
+	if ((__u32)ctx->args[CQE_STATUS])
+		return 0;
+	if (ctx->args[CQE_OPCODE] & RECV) {
+		got(qpn, ctx->args[CQE_LENGTH], index);
+		return 0;
+	}
 	d = bpf_map_lookup_elem(&due, &at);
-	if (!d || *d >> 32 != e->c.qpn)
-		return SEEN;
-	m = find(e->c.qpn, *d);
+	if (!d || *d >> 32 != qpn)
+		return 0;
+	m = find(qpn, *d);
 	if (m)
-		finish(m, bpf_ktime_get_ns(), e);
-	return SEEN;
+		finish(m, bpf_ktime_get_ns(), 1, index);
+	return 0;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

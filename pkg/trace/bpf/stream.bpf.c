@@ -9,6 +9,16 @@
 
 #define BODY_MAX	64
 
+/* AETH syndromes (IBA 9.7.5.1.1): the upper three bits are the kind */
+#define SYNDROME_KIND	0xe0
+#define SYNDROME_NAK	0x60
+
+/*
+ * Only what went wrong, of the events that also tell of what went well.  Waking the
+ * reader for each of those would cost more than all the rest.
+ */
+volatile const __u32 only_errors;
+
 /* enum kind: which tracepoint; package trace has the same list. */
 enum kind {
 	KIND_SEND_FETCH,
@@ -35,6 +45,15 @@ struct record {
 	__u32 pid;		/* who did the work; mr_register: who asked */
 	char comm[NAME];
 	__u8 body[BODY_MAX];	/* the event from its device's name on */
+};
+
+/* The body of ack_send and ack_receive */
+struct nak {
+	char dev[NAME];
+	__u32 qpn;
+	__u32 psn;
+	__u32 syndrome;
+	__u32 msn;
 };
 
 struct {
@@ -83,7 +102,7 @@ int stream_##name(struct common *e)			\
 	return SEEN;					\
 }
 
-STREAM(send_fetch, KIND_SEND_FETCH, 48)
+STREAM(send_fetch, KIND_SEND_FETCH, 60)
 STREAM(send_wire, KIND_SEND_WIRE, 36)
 STREAM(send_done, KIND_SEND_DONE, 48)
 STREAM(cqe, KIND_CQE, 52)
@@ -93,18 +112,78 @@ STREAM(ack_send, KIND_ACK_SEND, 32)
 STREAM(ack_timeout, KIND_ACK_TIMEOUT, 28)
 STREAM(rnr_wait, KIND_RNR_WAIT, 32)
 STREAM(go_back, KIND_GO_BACK, 28)
-STREAM(qp_state, KIND_QP_STATE, 40)
 STREAM(qp_create, KIND_QP_CREATE, 44)
 STREAM(qp_destroy, KIND_QP_DESTROY, 20)
 STREAM(burst, KIND_BURST, 52)
 
+/*
+ * NAKs alone, among all that is acknowledged: a raw tracepoint, since most events come
+ * to nothing.  The device's name is known of the queue pair's owner.
+ */
+static __always_inline void emit_nak(RAW *ctx, __u32 kind, __u32 msn)
+{
+	__u32 qpn = QPN(ctx), zero = 0;
+	struct nak *n;
+	struct record *r;
+	struct owner *o;
+	__u64 *count;
+
+	if ((ctx->args[ACK_SYNDROME] & SYNDROME_KIND) != SYNDROME_NAK ||
+	    !wanted_qpn(qpn))
+		return;
+	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
+	if (!r) {
+		count = bpf_map_lookup_elem(&lost, &zero);
+		if (count)
+			*count += 1;
+		return;
+	}
+	__builtin_memset(r, 0, sizeof(*r));
+	r->time = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->pid = bpf_get_current_pid_tgid() >> 32;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	n = (void *)r->body;
+	o = bpf_map_lookup_elem(&owners, &qpn);
+	if (o)
+		__builtin_memcpy(n->dev, o->dev, NAME);
+	n->qpn = qpn;
+	n->psn = ctx->args[ACK_PSN];
+	n->syndrome = ctx->args[ACK_SYNDROME];
+	n->msn = msn;
+	bpf_ringbuf_submit(r, 0);
+}
+
+SEC("raw_tp/ack_receive")
+int nak_ack_receive(RAW *ctx)
+{
+	emit_nak(ctx, KIND_ACK_RECEIVE, 0);
+	return 0;
+}
+
+SEC("raw_tp/ack_send")
+int nak_ack_send(RAW *ctx)
+{
+	emit_nak(ctx, KIND_ACK_SEND, ctx->args[ACK_MSN]);
+	return 0;
+}
+
+SEC("tracepoint/softhca/qp_state")
+int stream_qp_state(struct qp_state *e)
+{
+	if ((!only_errors || e->reason) && wanted(&e->c))
+		emit(e, KIND_QP_STATE, 40);
+	return SEEN;
+}
+
 /* A region has no queue pair, so only its device and its process count. */
 SEC("tracepoint/softhca/mr_register")
-int stream_mr_register(struct common *e)
+int stream_mr_register(struct mr_register *e)
 {
 	char comm[NAME];
 
-	if (want_qpn || (want_dev[0] && !same_name(e->dev, want_dev)))
+	if (want_qpn || (only_errors && !e->error) ||
+	    (want_dev[0] && !same_name(e->c.dev, want_dev)))
 		return SEEN;
 	bpf_get_current_comm(comm, sizeof(comm));
 	if (wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
