@@ -21,6 +21,8 @@ type Tracer struct {
 	Flows  func(trace.Filter, []trace.Owner) (FlowSource, error)
 	Stream func(trace.Filter, []trace.Owner, ...string) (EventSource, error)
 	Errors func(trace.Filter, []trace.Owner) (EventSource, error)
+	Copies func(f trace.Filter, o []trace.Owner, every uint32) (CopySource, error)
+	Verbs  func(trace.Filter) (VerbsSource, error)
 }
 
 // A LatencySource measures latencies.
@@ -61,6 +63,12 @@ func KernelTracer() Tracer {
 		Errors: func(f trace.Filter, o []trace.Owner) (EventSource, error) {
 			return opened(trace.OpenErrors(f, o))
 		},
+		Copies: func(f trace.Filter, o []trace.Owner, every uint32) (CopySource, error) {
+			return opened(trace.OpenCopies(f, o, every))
+		},
+		Verbs: func(f trace.Filter) (VerbsSource, error) {
+			return opened(trace.OpenVerbs(f))
+		},
 	}
 }
 
@@ -95,7 +103,7 @@ module. They need root, and a kernel with BPF.
 
 While nothing is traced, tracing costs nothing. Ctrl-C ends a trace and takes
 the programs out again, under load too. With -j there is a JSON object a line.`,
-	}, newTraceLatency(a), newTraceFlow(a), newTraceErrors(a), newTraceTimeline(a))
+	}, newTraceLatency(a), newTraceFlow(a), newTraceCopies(a), newTraceErrors(a), newTraceTimeline(a), newTraceVerbs(a))
 }
 
 // owners lists the queue pairs there are, and whose they are.

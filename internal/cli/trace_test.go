@@ -5,6 +5,7 @@ package cli
 import (
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/softhca/softhca/pkg/trace"
@@ -27,6 +28,15 @@ var fakeTracer = Tracer{
 	},
 	Errors: func(f trace.Filter, _ []trace.Owner) (EventSource, error) {
 		return fakeStream(), fakeRefusal(f)
+	},
+	Copies: func(f trace.Filter, _ []trace.Owner, every uint32) (CopySource, error) {
+		return fakeCopies{every}, fakeRefusal(f)
+	},
+	Verbs: func(f trace.Filter) (VerbsSource, error) {
+		return &fakeVerbs{ops: []trace.VerbsOp{
+			{Time: time.Second, Duration: time.Second / 2, Op: "create PD", Function: "ib_uverbs_alloc_pd", Device: "rxe0", PID: 42, Comm: "app"},
+			{Time: 2 * time.Second, Duration: 2000, Op: "modify QP", Function: "ib_modify_qp", Device: "rxe0", QPN: 17, Err: syscall.EINVAL},
+		}}, nil
 	},
 }
 
@@ -77,6 +87,42 @@ func (f *fakeEvents) Next() (trace.Event, error) {
 	f.events = f.events[1:]
 	return e, nil
 }
+
+// fakeCopies has the figures of one queue pair; with every second message a sample, one
+// page was copied.
+type fakeCopies struct{ every uint32 }
+
+func (f fakeCopies) Read() ([]trace.CopyCount, error) {
+	c := trace.CopyCount{QPN: 17, Path: trace.PathWire, Owner: trace.Owner{QPN: 17, PID: 42, Comm: "app", Device: "shca0"}}
+	c.Packets, c.Referenced, c.Copied = 16, 65536, 64
+	if f.every < 100 {
+		c.Proof = trace.Proof{Messages: 1, Bytes: 65536, InPlace: 65536}
+	}
+	if f.every == 2 {
+		c.Proof.InPlace, c.Proof.Elsewhere = 61440, 4096
+	}
+	return []trace.CopyCount{c}, nil
+}
+
+func (fakeCopies) Stop() error           { return nil }
+func (fakeCopies) Lost() (uint64, error) { return 3, nil }
+func (fakeCopies) Close() error          { return nil }
+
+type fakeVerbs struct{ ops []trace.VerbsOp }
+
+func (f *fakeVerbs) Next() (trace.VerbsOp, error) {
+	if len(f.ops) == 0 {
+		return trace.VerbsOp{}, os.ErrClosed
+	}
+	o := f.ops[0]
+	f.ops = f.ops[1:]
+	return o, nil
+}
+
+func (f *fakeVerbs) Missing() []string     { return []string{"ib_alloc_mr"} }
+func (f *fakeVerbs) Stop() error           { return nil }
+func (f *fakeVerbs) Lost() (uint64, error) { return 0, nil }
+func (f *fakeVerbs) Close() error          { return nil }
 
 func (f *fakeEvents) Stop() error           { return nil }
 func (f *fakeEvents) Lost() (uint64, error) { return 2, nil }

@@ -13,4 +13,4 @@
 // with those that the programs were written for, so no BTF is needed.
 package trace
 
-//go:generate ../../scripts/bpf stages flow stream
+//go:generate ../../scripts/bpf stages flow stream copies verbs

@@ -101,7 +101,7 @@ func TestFormat(t *testing.T) {
 
 // The programs, the layouts and the list of kinds must agree.
 func TestPrograms(t *testing.T) {
-	load := map[string]func() (*ebpf.CollectionSpec, error){"stages": loadStages, "flow": loadFlow, "stream": loadStream}
+	load := map[string]func() (*ebpf.CollectionSpec, error){"stages": loadStages, "flow": loadFlow, "stream": loadStream, "copies": loadCopies}
 	for name, fn := range load {
 		spec, err := fn()
 		if err != nil {
@@ -197,7 +197,7 @@ func TestRawArguments(t *testing.T) {
 		}
 	}
 	raw := 0
-	for _, fn := range []func() (*ebpf.CollectionSpec, error){loadStages, loadFlow, loadStream} {
+	for _, fn := range []func() (*ebpf.CollectionSpec, error){loadStages, loadFlow, loadStream, loadCopies} {
 		spec, err := fn()
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestRawArguments(t *testing.T) {
 			}
 		}
 	}
-	if raw < 8 {
+	if raw < 10 {
 		t.Errorf("only %d programs on raw tracepoints", raw)
 	}
 	src, err := os.ReadFile("bpf/events.h")
