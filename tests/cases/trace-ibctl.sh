@@ -11,16 +11,18 @@ topo 1500
 start latency "$DEV_A" --comm ib_read_lat
 perf_pair ib_read_lat -s 64 -n 500
 stop
-# the tool's own average, from before the post until after the poll, in us
-avg=$(awk '$1 == 64 { print $6 }' /tmp/perftest)
+# the tool's own median, from before the post until after the poll, in us: its average
+# leaves out the longest, and a busy host makes these very long
+typical=$(awk '$1 == 64 { print $5 }' /tmp/perftest)
 q 'map(select(.stage == "total" and .opcode == "READ" and .max_bytes == 64)) | length == 1'
 q 'map(select(.opcode == "READ")) | all(.count >= 500)'
 q 'map(select(.opcode == "READ")) | (map(select(.stage | IN("queue", "ack", "cqe")).mean_ns) | add) as $parts
 	| map(select(.stage == "total"))[0].mean_ns as $all | ($parts - $all) | fabs < 3'
 q 'all(.p50_ns <= .p99_ns and .p99_ns <= .p999_ns and .p999_ns <= .max_ns)'
 q 'all((.octaves | map(.count) | add) == .count)'
-q "map(select(.opcode == \"READ\" and .stage == \"total\"))[0].mean_ns / 1000 | . < $avg and . > $avg / 2"
-ok "latency: $(jq -s -c 'map([.stage, .mean_ns])' /tmp/latency); ib_read_lat says $avg us"
+# a bucket of the histogram is 6 % wide
+q "map(select(.opcode == \"READ\" and .stage == \"total\"))[0].p50_ns / 1000 | . < $typical * 1.06 and . > $typical / 2"
+ok "latency: $(jq -s -c 'map([.stage, .p50_ns])' /tmp/latency); ib_read_lat says $typical us"
 
 # From post to poll it is what the tool itself measures, within a tenth: of messages
 # that take long, since the tool's time has the probes in it, and of the median,
