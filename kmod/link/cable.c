@@ -230,7 +230,8 @@ static void cable_update(struct shca_cable *c)
 	bool wanted = c->end[0]->enabled;
 
 	if (c->remote) {
-		shca_remote_want(c->remote, wanted);
+		if (shca_remote_want(c->remote, wanted))
+			c->peer = false;
 		cable_set(c, wanted && c->peer);
 	} else {
 		cable_set(c, wanted && c->end[1]->enabled);
@@ -240,8 +241,10 @@ static void cable_update(struct shca_cable *c)
 static void cable_bounce(struct shca_cable *c)
 {
 	cable_set(c, false);
-	if (c->remote)
+	if (c->remote) {
 		shca_remote_bounce(c->remote);
+		c->peer = false;
+	}
 	cable_update(c);
 }
 

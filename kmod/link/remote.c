@@ -2,10 +2,11 @@
 /*
  * The other end of a cable to another host.
  *
- * Both hosts say hello twice a second: whether their port wants a link, and
- * whether they hear the other.  There is a link while each says both and is
- * heard.  What is heard only wakes a work, at most every HELLO_SOON, so a peer
- * can make neither our ports nor our hellos go faster than that.
+ * Both hosts say hello twice a second: whether their port wants a link, their
+ * session, and the other's if they hear it (struct shca_hello).  There is a link
+ * while both ports want one and our session is heard.  What is heard only wakes
+ * a work, at most every HELLO_SOON, so a peer can make neither our ports nor our
+ * hellos go faster than that.
  *
  * Packets are sent by work too, since sending may wait for memory.  The socket
  * copies them, and IP fragments what exceeds the path's MTU.
@@ -52,18 +53,23 @@ static int send_iter(struct shca_remote *r, struct msghdr *msg)
 	return sock_sendmsg(r->sock->sock, msg);
 }
 
+static u32 new_session(void)
+{
+	return get_random_u32() ?: 1;
+}
+
 /* One that is lost is followed by another. */
-static void send_hello(struct shca_remote *r, bool want, bool heard)
+static void send_hello(struct shca_remote *r, bool want, u32 session, u32 heard)
 {
 	struct shca_hello h = {
 		.shim = {
 			.version = SHCA_SHIM_VERSION,
 			.kind = SHCA_SHIM_HELLO,
-			.flags = (want ? SHCA_HELLO_WANT : 0) |
-				 (heard ? SHCA_HELLO_HEARD : 0),
+			.flags = want ? SHCA_HELLO_WANT : 0,
 			.id = cpu_to_be32(r->far.id),
 		},
-		.session = cpu_to_be32(READ_ONCE(r->session)),
+		.session = cpu_to_be32(session),
+		.heard = cpu_to_be32(heard),
 	};
 	struct kvec vec = { .iov_base = &h, .iov_len = sizeof(h) };
 	struct msghdr msg = {};
@@ -72,48 +78,66 @@ static void send_hello(struct shca_remote *r, bool want, bool heard)
 	send_iter(r, &msg);
 }
 
+static bool hears_us(u8 flags, u32 heard, u32 session)
+{
+	return (flags & SHCA_HELLO_WANT) && heard == session;
+}
+
 static void hello_work(struct work_struct *work)
 {
 	struct shca_remote *r = container_of(to_delayed_work(work),
 					     struct shca_remote, hello);
-	u32 session = READ_ONCE(r->peer_session);
+	/* What it heard belongs to this session or one before; see hear() */
+	u32 peer_heard = smp_load_acquire(&r->peer_heard);
+	u32 peer = READ_ONCE(r->peer_session);
 	u8 flags = READ_ONCE(r->flags);
-	bool heard, ready, bounced;
+	bool heard, ready, bounced, news;
+	u32 session;
 
 	WRITE_ONCE(r->hello_ran, jiffies);
 	heard = flags != SHCA_NOT_HEARD &&
 		time_before(jiffies, READ_ONCE(r->heard) + HELLO_LIFE);
 	/* Our end goes down because we hear nothing; the peer may not know. */
 	if (r->hears && !heard)
-		WRITE_ONCE(r->session, get_random_u32());
-	bounced = r->ready && session != r->hello_session;
-	ready = heard && flags == (SHCA_HELLO_WANT | SHCA_HELLO_HEARD);
+		WRITE_ONCE(r->session, new_session());
+	/*
+	 * The peer hears of a new session not before this run has looked at it
+	 * and told the cable that it was not heard yet.
+	 */
+	session = READ_ONCE(r->session);
+	bounced = r->ready && peer != r->hello_peer;
+	ready = heard && hears_us(flags, peer_heard, session);
 	WRITE_ONCE(r->hears, heard);
-	r->hello_session = session;
-
-	if (bounced || ready != r->ready) {
-		r->ready = ready;
+	news = bounced || ready != r->ready || session != r->hello_session;
+	if (news)
 		shca_cable_peer(r->cable, bounced, ready);
-	}
-	send_hello(r, READ_ONCE(r->want), heard);
-	queue_delayed_work(shca_wq, &r->hello, HELLO_PERIOD);
+	r->ready = ready;
+	r->hello_peer = peer;
+	r->hello_session = session;
+	send_hello(r, READ_ONCE(r->want), session, heard ? peer : 0);
+	/* The peer may wait for news, and a subnet manager not for the peer. */
+	queue_delayed_work(shca_wq, &r->hello,
+			   news ? HELLO_SOON : HELLO_PERIOD);
 }
 
 static void hear(struct shca_remote *r, const struct shca_hello *h)
 {
-	u32 session = be32_to_cpu(h->session);
+	u32 session = be32_to_cpu(h->session), heard = be32_to_cpu(h->heard);
 
-	/* Our own, thrown back at us */
-	if (session == READ_ONCE(r->session)) {
+	/* Nobody's, or our own thrown back at us */
+	if (!session || session == READ_ONCE(r->session)) {
 		atomic64_inc(&r->malformed);
 		return;
 	}
 	WRITE_ONCE(r->heard, jiffies);
-	if (READ_ONCE(r->flags) == h->shim.flags && READ_ONCE(r->hears) &&
-	    READ_ONCE(r->peer_session) == session)
+	if (READ_ONCE(r->hears) && READ_ONCE(r->flags) == h->shim.flags &&
+	    READ_ONCE(r->peer_session) == session &&
+	    READ_ONCE(r->peer_heard) == heard)
 		return;
-	WRITE_ONCE(r->peer_session, session);
 	WRITE_ONCE(r->flags, h->shim.flags);
+	WRITE_ONCE(r->peer_session, session);
+	/* Whoever sees this one sees the session too; pairs with hello_work(). */
+	smp_store_release(&r->peer_heard, heard);
 	hello_soon(r);
 }
 
@@ -246,29 +270,34 @@ int shca_remote_send(struct shca_remote *r, struct sk_buff *skb)
  * @want: it does
  *
  * Context: process, under shca_cable_mutex.
+ * Return: whether a new session has begun, as by shca_remote_bounce().
  */
-void shca_remote_want(struct shca_remote *r, bool want)
+bool shca_remote_want(struct shca_remote *r, bool want)
 {
 	lockdep_assert_held(&shca_cable_mutex);
 	if (r->want == want)
-		return;
+		return false;
 	WRITE_ONCE(r->want, want);
 	if (want)
 		hello_soon(r);
 	else
 		shca_remote_bounce(r);
+	return !want;
 }
 
 /**
  * shca_remote_bounce - our end of the link was down, if for a moment only
  * @r: the other end, not pulled
  *
+ * A new session begins, which the peer has not heard yet: the cable takes it for
+ * not there until shca_cable_peer() says otherwise.
+ *
  * Context: process, under shca_cable_mutex.
  */
 void shca_remote_bounce(struct shca_remote *r)
 {
 	lockdep_assert_held(&shca_cable_mutex);
-	WRITE_ONCE(r->session, get_random_u32());
+	WRITE_ONCE(r->session, new_session());
 	hello_soon(r);
 }
 
@@ -297,7 +326,8 @@ struct shca_remote *shca_remote_new(struct shca_cable *cable, struct net *net,
 	}
 	r->cable = cable;
 	r->far = *far;
-	r->session = get_random_u32();
+	r->session = new_session();
+	r->hello_session = r->session;
 	r->flags = SHCA_NOT_HEARD;
 	r->hello_ran = jiffies - HELLO_SOON;
 	INIT_DELAYED_WORK(&r->hello, hello_work);
@@ -339,7 +369,7 @@ void shca_remote_end(struct shca_remote *r)
 	cancel_work_sync(&r->tx_work);
 	skb_queue_purge(&r->tx);
 	/* The peer need not wait for the silence. */
-	send_hello(r, false, false);
+	send_hello(r, false, new_session(), 0);
 	mutex_lock(&shca_cable_mutex);
 	shca_remote_sock_put(r->sock);
 	mutex_unlock(&shca_cable_mutex);
@@ -365,7 +395,9 @@ static enum shca_peer_state peer_state(const struct shca_remote *r)
 		return SHCA_PEER_SILENT;
 	if (!(flags & SHCA_HELLO_WANT))
 		return SHCA_PEER_DISABLED;
-	return flags & SHCA_HELLO_HEARD ? SHCA_PEER_READY : SHCA_PEER_DEAF;
+	return hears_us(flags, READ_ONCE(r->peer_heard),
+			READ_ONCE(r->session)) ? SHCA_PEER_READY :
+						 SHCA_PEER_DEAF;
 }
 
 /**

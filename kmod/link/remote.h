@@ -21,13 +21,15 @@ struct shca_remote_sock;
  * @want: our port wants a link; written under shca_cable_mutex
  * @session: of our hellos; see struct shca_hello
  * @heard: the peer's last hello: its time in jiffies, ...
- * @flags: ... SHCA_HELLO_*, or SHCA_NOT_HEARD before there was one ...
- * @peer_session: ... and its session
- * @hears: the last run of @hello found that the peer is heard
- * @ready: what it told the cable
- * @hello_session: the session it knows of
- * @hello_ran: jiffies of that run
+ * @flags: ... SHCA_HELLO_*, or SHCA_NOT_HEARD before there was one, ...
+ * @peer_session: ... its session ...
+ * @peer_heard: ... and what it has heard; written last, read first
  * @hello: says hello, and looks at what the peer says
+ * @hello_ran: jiffies of its last run, which ...
+ * @hears: ... found that the peer is heard, ...
+ * @ready: ... told the cable that its port is there, ...
+ * @hello_session: ... and said our session
+ * @hello_peer: ... to this session of the peer's
  * @tx: packets that are to leave (own lock of the list; a leaf)
  * @tx_work: sends them
  * @malformed: see struct shca_far_info, like the next two
@@ -44,11 +46,13 @@ struct shca_remote {
 	unsigned long heard;
 	u8 flags;
 	u32 peer_session;
+	u32 peer_heard;
+	struct delayed_work hello;
+	unsigned long hello_ran;
 	bool hears;
 	bool ready;
 	u32 hello_session;
-	unsigned long hello_ran;
-	struct delayed_work hello;
+	u32 hello_peer;
 	struct sk_buff_head tx;
 	struct work_struct tx_work;
 	atomic64_t malformed;
@@ -93,7 +97,7 @@ struct shca_remote *shca_remote_new(struct shca_cable *cable, struct net *net,
 				    const char **why);
 void shca_remote_pull(struct shca_remote *r);
 void shca_remote_end(struct shca_remote *r);
-void shca_remote_want(struct shca_remote *r, bool want);
+bool shca_remote_want(struct shca_remote *r, bool want);
 void shca_remote_bounce(struct shca_remote *r);
 int shca_remote_send(struct shca_remote *r, struct sk_buff *skb);
 void shca_remote_receive(struct shca_remote *r, struct sk_buff *skb,

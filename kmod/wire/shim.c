@@ -23,7 +23,7 @@ bool shca_shim_ok(const struct shca_shim *s, size_t len)
 		       len <= sizeof(*s) + SHCA_IB_PACKET_MAX;
 	case SHCA_SHIM_HELLO:
 		return !s->hops && len == sizeof(struct shca_hello) &&
-		       !(s->flags & ~(SHCA_HELLO_WANT | SHCA_HELLO_HEARD));
+		       !(s->flags & ~SHCA_HELLO_WANT);
 	default:
 		return false;
 	}

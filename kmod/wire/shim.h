@@ -2,8 +2,8 @@
 /*
  * What a cable to another host puts between the UDP header and a packet's LRH.
  *
- * A shim alone, with a session behind it, is a hello: it says whether there is
- * a port at this end of the cable.  Both kinds begin with the version, and have
+ * A hello, which has no packet, says whether there is a port at this end of the
+ * cable, and whom it has heard at the other.  Both kinds begin with the version, and have
  * the cable's number at the same place in every version.
  */
 #ifndef _SHCA_SHIM_H
@@ -20,11 +20,10 @@
 
 enum {
 	SHCA_SHIM_PACKET,	/* a packet follows, from LRH to ICRC */
-	SHCA_SHIM_HELLO,	/* a session follows */
+	SHCA_SHIM_HELLO,	/* see struct shca_hello */
 };
 
 #define SHCA_HELLO_WANT		0x01	/* our port wants a link */
-#define SHCA_HELLO_HEARD	0x02	/* your hello was heard lately */
 
 /**
  * struct shca_shim - the shim
@@ -45,17 +44,24 @@ struct shca_shim {
 /**
  * struct shca_hello - a hello
  * @shim: the shim
- * @session: a random number, another one whenever the sender's end of the link
- *	went down for a reason of its own. So nobody misses a link that came back
- *	at once, or takes an own hello for the peer's
+ * @session: a random number, not 0, another one whenever the sender's end of the
+ *	link went down for a reason of its own
+ * @heard: session of the last hello from the other end; 0 if there was none
+ *	lately
+ *
+ * An end takes its link down when the other's session changes, and has none
+ * until its own session was heard.  So no end comes up again before the other
+ * one was down, which a subnet manager would not get over: it is told of links
+ * by one end alone, if at all.
  */
 struct shca_hello {
 	struct shca_shim shim;
 	__be32 session;
+	__be32 heard;
 } __packed;
 
 static_assert(sizeof(struct shca_shim) == 8);
-static_assert(sizeof(struct shca_hello) == 12);
+static_assert(sizeof(struct shca_hello) == 16);
 
 bool shca_shim_ok(const struct shca_shim *s, size_t len);
 

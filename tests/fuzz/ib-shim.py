@@ -47,8 +47,8 @@ def datagrams(what, cable, dlid):
         "long": shim(cable) + packet(dlid, 8000),
         "hops0": shim(cable, hops=0) + lrh,
         "hops65": shim(cable, hops=65) + lrh,
-        "hello": shim(cable, HELLO, 0, 0x80) + bytes(4),
-        "hellolen": shim(cable, HELLO, 0, 3) + bytes(5),
+        "hello": shim(cable, HELLO, 0, 0x80) + bytes([1] * 8),
+        "hellolen": shim(cable, HELLO, 0, 1) + bytes([1] * 9),
         "none": shim(cable)[:7],
         "id": shim(cable ^ 0xFFFF) + lrh,
         "port": shim(cable) + lrh,
@@ -64,7 +64,7 @@ def datagrams(what, cable, dlid):
         for _ in range(rnd.randrange(8)):
             data[rnd.randrange(min(len(data), 32))] = rnd.randrange(256)
         # A good hello would be believed: this is the peer's address.
-        if data[1:2] == b"\1" and len(data) == 12:
+        if data[1:2] == b"\1" and len(data) == 16:
             data.append(0)
         out.append(bytes(data[: rnd.randrange(len(data)) + 1]))
     return out

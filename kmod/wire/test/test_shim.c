@@ -21,13 +21,15 @@ static void test_layout(void)
 		.shim = {
 			.version = 1,
 			.kind = SHCA_SHIM_HELLO,
-			.flags = SHCA_HELLO_WANT | SHCA_HELLO_HEARD,
+			.flags = SHCA_HELLO_WANT,
 			.id = cpu_to_be32(0x01020304),
 		},
 		.session = cpu_to_be32(0xa0b0c0d0),
+		.heard = cpu_to_be32(0x0a0b0c0d),
 	};
-	static const u8 bytes[] = { 1, 1, 0, 3, 1, 2, 3, 4,
-				    0xa0, 0xb0, 0xc0, 0xd0 };
+	static const u8 bytes[] = { 1, 1, 0, 1, 1, 2, 3, 4,
+				    0xa0, 0xb0, 0xc0, 0xd0,
+				    0x0a, 0x0b, 0x0c, 0x0d };
 
 	CHECK(sizeof(bytes) == sizeof(h) && !memcmp(&h, bytes, sizeof(h)),
 	      "a hello has other bytes");
@@ -55,11 +57,11 @@ static void test_hello(void)
 	int n;
 
 	for (n = 0; n < 256; n++) {
-		CHECK(ok(1, 1, 0, n, 12) == (n < 4), "flags %#x", n);
-		CHECK(ok(1, 1, n, 3, 12) == !n, "%d hops", n);
+		CHECK(ok(1, 1, 0, n, 16) == (n < 2), "flags %#x", n);
+		CHECK(ok(1, 1, n, 1, 16) == !n, "%d hops", n);
 	}
 	for (len = 0; len < 5000; len++)
-		CHECK(ok(1, 1, 0, 3, len) == (len == 12), "%zu bytes", len);
+		CHECK(ok(1, 1, 0, 1, len) == (len == 16), "%zu bytes", len);
 }
 
 static void test_others(void)
@@ -68,9 +70,9 @@ static void test_others(void)
 
 	for (n = 0; n < 256; n++) {
 		CHECK(ok(n, 0, 1, 0, 100) == (n == 1), "version %d", n);
-		CHECK(ok(n, 1, 0, 3, 12) == (n == 1), "version %d", n);
+		CHECK(ok(n, 1, 0, 1, 16) == (n == 1), "version %d", n);
 		if (n > 1)
-			CHECK(!ok(1, n, 1, 0, 100) && !ok(1, n, 0, 3, 12),
+			CHECK(!ok(1, n, 1, 0, 100) && !ok(1, n, 0, 1, 16),
 			      "kind %d", n);
 	}
 }
