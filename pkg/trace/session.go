@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -166,19 +167,26 @@ func eventOf(p *ebpf.ProgramSpec) string {
 	return strings.TrimPrefix(p.AttachTo, "softhca/")
 }
 
-// attachRaw attaches a program to a raw tracepoint, which goes by a name without the
-// system's: it must be ours alone.
+// attachRaw attaches a program to a raw tracepoint.
 func attachRaw(event string, p *ebpf.Program) (link.Link, error) {
-	syms, err := kernelSymbols()
-	if err != nil {
+	if err := oursAlone(event); err != nil {
 		return nil, err
 	}
-	for _, s := range syms {
-		if s.name == "__traceiter_"+event && s.module != "softhca" {
-			return nil, fmt.Errorf("another part of this kernel (%s) has a tracepoint of that name: %w", s.module, ErrNotSupported)
+	return link.AttachRawTracepoint(link.RawTracepointOptions{Name: event, Program: p})
+}
+
+// oursAlone makes sure that no other system has an event of that name: a raw tracepoint
+// goes by a name without the system's.
+func oursAlone(event string) error {
+	for _, dir := range tracefs {
+		all, _ := filepath.Glob(filepath.Join(dir, "events/*", event)) // The pattern is right.
+		for _, e := range all {
+			if system := filepath.Base(filepath.Dir(e)); system != "softhca" {
+				return fmt.Errorf("this kernel has another tracepoint of that name, %s:%s: %w", system, event, ErrNotSupported)
+			}
 		}
 	}
-	return link.AttachRawTracepoint(link.RawTracepointOptions{Name: event, Program: p})
+	return nil
 }
 
 // attachTracepoint attaches a program to the tracepoint of a number. It goes by an event

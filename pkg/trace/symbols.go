@@ -19,8 +19,8 @@ type symbol struct {
 // kallsyms is where the kernel lists its symbols; tests put it elsewhere.
 var kallsyms = "/proc/kallsyms"
 
-// kernelSymbols lists the symbols of the kernel and of the RDMA modules, and whatever
-// tracepoints modules have.
+// kernelSymbols lists the symbols of the kernel and of the RDMA modules. That takes the
+// kernel a while.
 func kernelSymbols() ([]symbol, error) {
 	f, err := os.Open(kallsyms)
 	if err != nil {
@@ -38,7 +38,7 @@ func kernelSymbols() ([]symbol, error) {
 		if len(fields) > 3 {
 			s.module = strings.Trim(fields[3], "[]")
 		}
-		if s.module != "" && !strings.HasPrefix(s.module, "ib_") && !strings.HasPrefix(s.name, "__traceiter_") {
+		if s.module != "" && !strings.HasPrefix(s.module, "ib_") {
 			continue
 		}
 		if s.addr, err = strconv.ParseUint(fields[0], 16, 64); err != nil {

@@ -179,6 +179,20 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// A raw tracepoint has no system in its name, so it must not be another's.
+func TestRawName(t *testing.T) {
+	dir := fakeTracefs(t)
+	if err := oursAlone("cqe"); err != nil {
+		t.Error(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "events/mlx9/cqe"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := oursAlone("cqe"); !errors.Is(err, ErrNotSupported) || !strings.Contains(err.Error(), "mlx9:cqe") {
+		t.Errorf("another's: %v", err)
+	}
+}
+
 // A raw tracepoint's arguments are those of TP_ARGS; the programs rely on their being
 // the event's fields, in order.
 func TestRawArguments(t *testing.T) {
