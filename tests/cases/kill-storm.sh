@@ -3,15 +3,15 @@
 # its pair started anew. What is left afterwards is nothing.
 . "$(dirname "$0")/../lib-verbs.sh"
 
-pairs=$(by_kernel 4 4 2) kills=$(by_kernel 20 20 6)
+pairs=$(by_kernel 4 4 2) kills=$(by_kernel 20 10 6)
 declare -a server client
 
 start_pair() { # N
 	local port=$((18700 + $1))
-	ip netns exec B vt_xfer -d "$DEV_B" -g "$IP_B" -s -p $port -w 60000 >/dev/null 2>&1 &
+	ip netns exec B vt_xfer -d "$DEV_B" -g "$IP_B" -s -p $port -w 60000 >"/tmp/server.$1" 2>&1 &
 	server[$1]=$!
 	ip netns exec A vt_xfer -d "$DEV_A" -g "$IP_A" -c "$IP_B" -p $port -n 1,4096,65536 \
-		-T $((1 << 34)) -q 4 -b 32 -w 60000 >/dev/null 2>&1 &
+		-T $((1 << 34)) -q 4 -b 32 -w 60000 >"/tmp/client.$1" 2>&1 &
 	client[$1]=$!
 }
 
@@ -25,6 +25,10 @@ for ((k = 0; k < kills; k++)); do
 	wait_until 30 sent "$DEV_A" $(($(counter "$DEV_A" tx_packets) + 200)) ||
 		fail "kill $k: no traffic any more"
 	n=$((RANDOM % pairs))
+	[[ -d /proc/${server[n]} && -d /proc/${client[n]} ]] || {
+		tail -n 30 "/tmp/server.$n" "/tmp/client.$n"
+		fail "kill $k: pair $n ended by itself"
+	}
 	if ((RANDOM % 2)); then
 		kill -9 "${server[n]}"
 	else
