@@ -151,8 +151,8 @@ static void act(struct shca_switch *sw, const struct shca_sma_call *c)
 		shca_plug_later(plug, SHCA_PLUG_BOUNCE);
 }
 
-static enum shca_mad_result agent_smp(struct shca_switch *sw, u8 in, const void *mad,
-		      struct shca_smp *reply)
+static enum shca_mad_result agent_smp(struct shca_switch *sw, u8 in,
+				      const void *mad, struct shca_smp *reply)
 {
 	struct shca_sma_call c = {
 		.in = mad,
@@ -178,7 +178,7 @@ static enum shca_mad_result agent_smp(struct shca_switch *sw, u8 in, const void 
 }
 
 static enum shca_mad_result agent_perf(struct shca_switch *sw, const void *mad,
-		       struct shca_smp *reply)
+				       struct shca_smp *reply)
 {
 	struct shca_pma_ports ports = {
 		.first = 0,
