@@ -465,11 +465,12 @@ static bool guid_taken(__be64 guid, struct netlink_ext_ack *extack)
  *
  * Context: any.
  * Return: one of those that anybody may use (the local bit of an EUI-64), in
- * host order: 02 "SHC", and 32 random bits.
+ * host order: 12 "SHC", and 32 random bits.  Not 02: an I/O controller's GUID is
+ * its service ID as well, and those that begin so are the CM's own (ib_srpt).
  */
 u64 shca_random_guid(void)
 {
-	return 0x0253484300000000ull | get_random_u32();
+	return 0x1253484300000000ull | get_random_u32();
 }
 
 static int add_ib(const char *name, __be64 guid, struct netlink_ext_ack *extack)
