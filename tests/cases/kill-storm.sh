@@ -8,7 +8,7 @@ declare -a server client
 
 start_pair() { # N
 	local port=$((18700 + $1))
-	ip netns exec B vt_xfer -d "$DEV_B" -g "$IP_B" -s -p $port -w 60000 >"/tmp/server.$1" 2>&1 &
+	ip netns exec B vt_xfer -d "$DEV_B" -g "$IP_B" -s -p $port -w 60000 -t 3000 >"/tmp/server.$1" 2>&1 &
 	server[$1]=$!
 	ip netns exec A vt_xfer -d "$DEV_A" -g "$IP_A" -c "$IP_B" -p $port -n 1,4096,65536 \
 		-T $((1 << 34)) -q 4 -b 32 -w 60000 >"/tmp/client.$1" 2>&1 &
