@@ -89,7 +89,7 @@ struct end {
 	struct ib_qp *qp;
 	void *mem;
 	u64 dma;
-	spinlock_t lock;
+	spinlock_t lock; /* busy, waiting, nwaiting */
 	DECLARE_BITMAP(busy, RING);
 	u64 waiting[MAX_BALLS];
 	u32 nwaiting;
@@ -199,19 +199,18 @@ static int post_send(struct end *e, u32 slot, u64 seed)
 static int play(struct end *e, u64 seed)
 {
 	u32 slot;
+	int ret = 0;
 
 	spin_lock_bh(&e->lock);
 	slot = find_first_zero_bit(e->busy, RING);
-	if (slot < RING) {
+	if (slot < RING)
 		__set_bit(slot, e->busy);
-	} else if (WARN_ON_ONCE(e->nwaiting == MAX_BALLS)) {
-		spin_unlock_bh(&e->lock);
-		return -EOVERFLOW;
-	} else {
+	else if (WARN_ON_ONCE(e->nwaiting == MAX_BALLS))
+		ret = -EOVERFLOW;
+	else
 		e->waiting[e->nwaiting++] = seed;
-	}
 	spin_unlock_bh(&e->lock);
-	return slot < RING ? post_send(e, slot, seed) : 0;
+	return slot < RING ? post_send(e, slot, seed) : ret;
 }
 
 /* A send has completed: its buffer is for the next ball. */
