@@ -12,6 +12,9 @@ bash -eux /tmp/session >/tmp/shown 2>&1 || {
 	fail 'a line of it failed'
 }
 
+no_rping() { ! pgrep -x rping >/dev/null; }
+wait_until 20 no_rping || fail 'the server in the background does not end'
+
 # shows PATTERN...
 shows() {
 	local p
