@@ -3,7 +3,7 @@
 # its pair started anew. What is left afterwards is nothing.
 . "$(dirname "$0")/../lib-verbs.sh"
 
-pairs=$(by_kernel 4 4 2) kills=$(by_kernel 20 10 6)
+pairs=$(by_kernel 4 2 2) kills=$(by_kernel 20 10 6)
 declare -a server client
 
 start_pair() { # N
@@ -11,7 +11,7 @@ start_pair() { # N
 	ip netns exec B vt_xfer -d "$DEV_B" -g "$IP_B" -s -p $port -w 60000 -t 3000 >"/tmp/server.$1" 2>&1 &
 	server[$1]=$!
 	ip netns exec A vt_xfer -d "$DEV_A" -g "$IP_A" -c "$IP_B" -p $port -n 1,4096,65536 \
-		-T $((1 << 34)) -q 4 -b 32 -w 60000 >"/tmp/client.$1" 2>&1 &
+		-T $((1 << 34)) -q 4 -b 32 -w 60000 -t 3000 >"/tmp/client.$1" 2>&1 &
 	client[$1]=$!
 }
 
