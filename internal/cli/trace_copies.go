@@ -104,15 +104,7 @@ func (a *app) printCopies(list []trace.CopyCount) error {
 			Elsewhere: c.Proof.Elsewhere, NotCompared: c.Proof.NotCompared,
 		})
 	}
-	if p.Format >= output.JSON {
-		for _, r := range rows {
-			if err := p.Next(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := p.List(rows); err != nil || p.Format != output.Table {
+	if err := p.Each(rows); err != nil || p.Format != output.Table {
 		return err
 	}
 	_, err := fmt.Fprintln(a.Stdout, "\n"+verdict(trace.TotalProof(list)))

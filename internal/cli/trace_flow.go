@@ -86,20 +86,12 @@ func (a *app) showFlows(f FlowSource) error {
 		rows = append(rows, flowOf(fl))
 	}
 	p := a.printer()
-	switch {
-	case p.Format >= output.JSON:
-		for _, r := range rows {
-			if err := p.Next(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	case p.Format == output.Table:
+	if p.Format == output.Table {
 		if err := a.clear(); err != nil {
 			return err
 		}
 	}
-	return p.List(rows)
+	return p.Each(rows)
 }
 
 func flowOf(f trace.Flow) flowRow {

@@ -118,15 +118,7 @@ func (a *app) printLatency(list []trace.Series) error {
 			rows = append(rows, latencyOf(&list[i], trace.Stage(st)))
 		}
 	}
-	if p.Format >= output.JSON {
-		for _, r := range rows {
-			if err := p.Next(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := p.List(rows); err != nil || p.Format != output.Table {
+	if err := p.Each(rows); err != nil || p.Format != output.Table {
 		return err
 	}
 	all := trace.Total(list)

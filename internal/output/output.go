@@ -72,6 +72,21 @@ func (p *Printer) List(list any) error {
 	return w.Flush()
 }
 
+// Each writes a slice of structs as List does, but in JSON a value a line, as Next
+// does: for lists that come again and again.
+func (p *Printer) Each(list any) error {
+	if p.Format < JSON {
+		return p.List(list)
+	}
+	v := reflect.ValueOf(list)
+	for i := range v.Len() {
+		if err := p.json(v.Index(i).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Object writes one struct with all its fields, one a line.
 func (p *Printer) Object(obj any) error {
 	if p.Format >= JSON {

@@ -3,6 +3,7 @@
 package output
 
 import (
+	"bytes"
 	"net/netip"
 	"strings"
 	"testing"
@@ -83,6 +84,34 @@ func TestObject(t *testing.T) {
 		if err := p.Object(rows()[0]); err != nil || b.String() != tt.want {
 			t.Errorf("format %d: %q, want %q, %v", tt.format, b.String(), tt.want, err)
 		}
+	}
+}
+
+func TestEach(t *testing.T) {
+	for _, f := range []Format{Columns, Table} {
+		var list, each bytes.Buffer
+		if err := (&Printer{W: &list, Format: f}).List(rows()); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Printer{W: &each, Format: f}).Each(rows()); err != nil {
+			t.Fatal(err)
+		}
+		if each.String() != list.String() {
+			t.Errorf("format %d:\n%snot\n%s", f, &each, &list)
+		}
+	}
+	var each, next bytes.Buffer
+	p := &Printer{W: &next, Format: JSON}
+	for _, r := range rows() {
+		if err := p.Next(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&Printer{W: &each, Format: JSON}).Each(rows()); err != nil {
+		t.Fatal(err)
+	}
+	if each.String() != next.String() || each.Len() == 0 {
+		t.Errorf("JSON:\n%snot\n%s", &each, &next)
 	}
 }
 
