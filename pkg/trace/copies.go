@@ -207,13 +207,13 @@ func symbolAddr(name string) (uint64, error) {
 func (c *Copies) run() {
 	defer close(c.done)
 	for {
-		rec, err := c.r.Read()
-		if errors.Is(err, ringbuf.ErrClosed) || errors.Is(err, ringbuf.ErrFlushed) {
+		b, err := nextRecord(c.r, "a sample")
+		if errors.Is(err, os.ErrClosed) {
 			return
 		}
 		c.mu.Lock()
 		if err == nil {
-			err = c.record(rec.RawSample)
+			err = c.record(b)
 		}
 		c.err = errors.Join(c.err, err)
 		c.mu.Unlock()

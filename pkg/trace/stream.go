@@ -161,14 +161,24 @@ func sumCPUs(m *ebpf.Map) (uint64, error) {
 // Next waits for an event. After Stop it returns what is still in the buffer, and
 // then an error that is os.ErrClosed.
 func (st *Stream) Next() (Event, error) {
-	rec, err := st.r.Read()
+	b, err := nextRecord(st.r, "an event")
+	if err != nil {
+		return Event{}, err
+	}
+	return st.decode(b)
+}
+
+// nextRecord waits for a record, which is what. At the end of the ring buffer the
+// error is os.ErrClosed.
+func nextRecord(r recordReader, what string) ([]byte, error) {
+	rec, err := r.Read()
 	switch {
 	case errors.Is(err, ringbuf.ErrClosed), errors.Is(err, ringbuf.ErrFlushed):
-		return Event{}, os.ErrClosed
+		return nil, os.ErrClosed
 	case err != nil:
-		return Event{}, fmt.Errorf("read an event: %w", err)
+		return nil, fmt.Errorf("read %s: %w", what, err)
 	}
-	return st.decode(rec.RawSample)
+	return rec.RawSample, nil
 }
 
 func (st *Stream) decode(b []byte) (Event, error) {

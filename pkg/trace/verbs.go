@@ -322,14 +322,11 @@ func (v *Verbs) Missing() []string { return v.missing }
 // Next waits for an operation. After Stop it returns what is still in the buffer,
 // and then an error that is os.ErrClosed.
 func (v *Verbs) Next() (VerbsOp, error) {
-	rec, err := v.r.Read()
-	switch {
-	case errors.Is(err, ringbuf.ErrClosed), errors.Is(err, ringbuf.ErrFlushed):
-		return VerbsOp{}, os.ErrClosed
-	case err != nil:
-		return VerbsOp{}, fmt.Errorf("read an operation: %w", err)
+	b, err := nextRecord(v.r, "an operation")
+	if err != nil {
+		return VerbsOp{}, err
 	}
-	return decodeVerbs(rec.RawSample)
+	return decodeVerbs(b)
 }
 
 func decodeVerbs(b []byte) (VerbsOp, error) {
