@@ -69,7 +69,7 @@ ok 'logged out under I/O'
 
 echo 0 >"$tpg/enable"
 run rm "$acl/lun_0/disk" "$tpg/lun/lun_0/disk"
-run rmdir "$acl/lun_0" "$acl" "$tpg/lun/lun_0" "$tpg" "${tpg%/*}" "$disk" "${disk%/*}"
+run rmdir "$acl/lun_0" "$acl" "$tpg/lun/lun_0" "$tpg" "${tpg%/*}" "$target/srpt" "$disk" "${disk%/*}"
 run modprobe -r ib_srp
 run modprobe -r ib_srpt
 osm_stop shca0 KILL
