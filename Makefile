@@ -30,6 +30,7 @@ test: test-unit test-lab ## all tests: on the host, then in the lab's guests
 .PHONY: test-unit
 test-unit: ## tests that need neither root nor a guest
 	go=$(GO) && "$$go" test ./...
+	@scripts/cc.sh
 	$(MAKE) -s -C kmod/wire/test check
 	$(MAKE) -s -C kmod/fabric/test check
 	$(MAKE) -s -C provider check
