@@ -297,8 +297,7 @@ void shca_runner_init(struct shca_runner *r, const char *name,
 /** shca_runner_init_wq - the module's own work queue; from main.c */
 int shca_runner_init_wq(void)
 {
-	shca_wq = alloc_workqueue("softhca",
-				  WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	shca_wq = alloc_workqueue("softhca", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return shca_wq ? 0 : -ENOMEM;
 }
 
