@@ -26,15 +26,15 @@ struct shca_burst *shca_burst_alloc(void)
  * @b: the burst
  * @limit: packets wanted at the most
  *
- * A packet needs a reference for each SGE and each page it touches: the most is
- * one an SGE and two page ends within 4096 bytes. Of regions it needs one an
- * SGE, so a burst may be full of those before; that is found out when it is
- * added.
+ * A packet needs a reference for each page that each SGE touches: the most is
+ * two an SGE, if every one of them lies across the end of a page. Of regions it
+ * needs one an SGE, so a burst may be full of those before; that is found out
+ * when it is added.
  */
 bool shca_burst_room(const struct shca_burst *b, u32 limit)
 {
 	return b->n < min_t(u32, limit, SHCA_BURST_MAX) &&
-	       b->nref + SHCA_MAX_SGE + 2 <= SHCA_BURST_REFS;
+	       b->nref + 2 * SHCA_MAX_SGE <= SHCA_BURST_REFS;
 }
 
 /** shca_burst_pkt - begin a packet without payload; room was checked */
@@ -51,9 +51,16 @@ struct shca_tx_pkt *shca_burst_pkt(struct shca_burst *b, u8 hdr_len)
 	return pkt;
 }
 
+/*
+ * Regions that only this packet lay in stay with the burst and are dropped when
+ * it is sent.  An empty one is not sent, and must hold none: the owner may go,
+ * and who deregisters a region waits for them.
+ */
 static void burst_take_back(struct shca_burst *b)
 {
 	b->nref = b->pkt[--b->n].ref;
+	if (!b->n)
+		shca_burst_drop(b);
 }
 
 static struct shca_mr *burst_mr(struct shca_burst *b, struct shca_dev *dev,

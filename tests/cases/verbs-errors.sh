@@ -6,5 +6,6 @@ topo 1500
 both vt_errors access
 both vt_errors -n "$(by_kernel 300 1000 20)" loop
 both vt_errors rnr
+both vt_errors gone
 both vt_errors blackhole
 both vt_errors -x 'ip netns exec A tc qdisc add dev va root netem loss 100%' blackhole

@@ -14,7 +14,8 @@ ok 'eight queue pairs, completion events'
 server_args
 xfer -n "$sizes" -S 4 -q 2
 xfer -n "$sizes" -S 3 -I
-ok 'scattered in pieces, inline data'
+both vt_sges
+ok 'scattered in pieces, across pages, inline data'
 for mtu in 256 512 1024 2048 4096; do
 	xfer -n "$sizes" -m "$mtu"
 done

@@ -5,6 +5,7 @@
  *   access     wrong rkey, length, permission, PD, lkey, receive too short
  *   loop       1,000 wrong rkeys, each on a fresh queue pair (T38)
  *   rnr        receives that come late, and rnr_retry 0 to 6 (T34)
+ *   gone       a region of a work request that waits for its turn
  *   blackhole  a peer that answers nothing (T35); with -x COMMAND the wire is
  *              cut by that command, without it the peer's QP is destroyed
  */
@@ -292,6 +293,40 @@ static void rnr(struct vt_dev *da, struct vt_dev *db)
 	printf("rnr: rnr_retry 7 does not end: ok\n");
 }
 
+/* ---- gone ------------------------------------------------------------ */
+
+/*
+ * The second of two regions goes while the SEND waits for a receive.  The SEND
+ * fails, and nothing holds the first region: to deregister it ends.
+ */
+static void gone(struct vt_dev *da, struct vt_dev *db)
+{
+	struct vt_opt opt = { .min_rnr_timer = 31 };	/* 491.52 ms */
+	struct vt_buf first = vt_alloc(da->pd, 64, 0, ALL);
+	struct vt_buf second = vt_alloc(da->pd, 64, 0, ALL);
+	struct ibv_mr *mr = ibv_reg_mr(da->pd, second.p, 64, ALL);
+	struct ibv_sge sge[] = {
+		vt_sge(&first, 0, 64), vt_sge(&second, 0, 64),
+	};
+	struct rig r = { .da = da, .db = db };
+	uint64_t naks = vt_counter(da, "rx_rnr_naks");
+
+	vt_step("a region goes");
+	require(mr, "reg_mr: %m");
+	sge[1].lkey = mr->lkey;
+	rig_open(&r, &opt);
+	vt_post_send(r.a.qp, 1, sge, 2, 0);
+	while (vt_counter(da, "rx_rnr_naks") == naks)
+		usleep(1000);
+	require(!ibv_dereg_mr(mr), "dereg_mr: %m");
+	vt_wait_status(r.a.cq, MS, IBV_WC_LOC_PROT_ERR, "send");
+	vt_step("the other region");
+	vt_free(&first);
+	vt_free(&second);
+	rig_close(&r);
+	printf("gone: ok\n");
+}
+
 /* ---- black hole ------------------------------------------------------ */
 
 /* busy and total jiffies of the guest so far */
@@ -383,7 +418,7 @@ int main(int argc, char **argv)
 	}
 	if (!pair.dev_a || optind + 1 != argc) {
 		fprintf(stderr, "usage: vt_errors " VT_PAIR_USAGE
-			" [-n TIMES] [-r RETRIES] [-x COMMAND] access|loop|rnr|blackhole\n");
+			" [-n TIMES] [-r RETRIES] [-x COMMAND] access|loop|rnr|gone|blackhole\n");
 		return 2;
 	}
 	what = argv[optind];
@@ -395,6 +430,8 @@ int main(int argc, char **argv)
 		loop(da, db, n);
 	else if (!strcmp(what, "rnr"))
 		rnr(da, db);
+	else if (!strcmp(what, "gone"))
+		gone(da, db);
 	else if (!strcmp(what, "blackhole"))
 		blackhole(da, db, cut, retry);
 	else
