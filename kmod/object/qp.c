@@ -224,6 +224,26 @@ void shca_qp_kick(struct shca_qp *qp, enum shca_ctx ctx)
 	shca_runner_kick(&qp->rq.run, ctx);
 }
 
+/* Returns false if the QP can not be in error, or is in error already. */
+static bool qp_to_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
+{
+	int old = READ_ONCE(qp->state);
+
+	do {
+		if (old == IB_QPS_RESET || old == IB_QPS_ERR)
+			return false;
+	} while (!try_cmpxchg(&qp->state, &old, IB_QPS_ERR));
+	qp->why.opcode = opcode;
+	qp->why.psn = psn;
+	/* Who sees the reason sees what goes with it. */
+	smp_store_release(&qp->why.reason, reason);
+	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
+		shca_count(qp->dev, qp_errors);
+	trace_qp_state(qp->dev, qp->qpn, old, IB_QPS_ERR, reason, opcode, psn);
+	shca_qp_kick(qp, SHCA_CTX_DEFER);
+	return true;
+}
+
 /**
  * shca_qp_error - move a QP to the error state
  * @qp: the QP
@@ -237,18 +257,22 @@ void shca_qp_kick(struct shca_qp *qp, enum shca_ctx ctx)
  */
 void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
 {
-	int old = READ_ONCE(qp->state);
+	qp_to_error(qp, reason, opcode, psn);
+}
 
-	do {
-		if (old == IB_QPS_RESET || old == IB_QPS_ERR)
-			return;
-	} while (!try_cmpxchg(&qp->state, &old, IB_QPS_ERR));
-	qp->why.opcode = opcode;
-	qp->why.psn = psn;
-	/* Who sees the reason sees what goes with it. */
-	smp_store_release(&qp->why.reason, reason);
-	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
-		shca_count(qp->dev, qp_errors);
-	trace_qp_state(qp->dev, qp->qpn, old, IB_QPS_ERR, reason, opcode, psn);
-	shca_qp_kick(qp, SHCA_CTX_DEFER);
+/**
+ * shca_qp_fatal - as shca_qp_error(), of what no completion can tell
+ * @qp: the QP
+ * @reason: SOFTHCA_ERROR_REASON_*
+ * @psn: where it happened
+ *
+ * The first error of a QP raises the event, what follows from it does not: the
+ * queue of a process' events has no limit.
+ *
+ * Context: as shca_qp_event().
+ */
+void shca_qp_fatal(struct shca_qp *qp, u32 reason, u32 psn)
+{
+	if (qp_to_error(qp, reason, 0xff, psn))
+		shca_qp_event(qp, SHCA_EV_FATAL);
 }

@@ -426,6 +426,7 @@ void shca_qp_put(struct shca_qp *qp);
 struct shca_qp *shca_qp_next(u32 *qpn);
 
 void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn);
+void shca_qp_fatal(struct shca_qp *qp, u32 reason, u32 psn);
 void shca_qp_event(struct shca_qp *qp, int event);
 void shca_qp_kick(struct shca_qp *qp, enum shca_ctx ctx);
 

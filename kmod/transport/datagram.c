@@ -170,11 +170,9 @@ bool shca_datagram_send(struct shca_qp *qp, struct shca_budget *b)
 		if (!shca_budget_left(b))
 			return true;
 		ret = shca_sq_fetch(qp);
-		if (ret < 0) {
-			shca_qp_error(qp, SOFTHCA_ERROR_REASON_RING_CORRUPT,
-				      0xff, sq->psn);
-			shca_qp_event(qp, SHCA_EV_FATAL);
-		}
+		if (ret < 0)
+			shca_qp_fatal(qp, SOFTHCA_ERROR_REASON_RING_CORRUPT,
+				      sq->psn);
 		if (ret <= 0)
 			return false;
 		s = shca_swqe(sq, sq->cur++);

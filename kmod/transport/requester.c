@@ -257,10 +257,9 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 		if (sq->fetched == sq->cur || sq->fetched == sq->cur + 1) {
 			ret = shca_sq_fetch(qp);
 			if (ret < 0) {
-				shca_qp_error(qp,
+				shca_qp_fatal(qp,
 					      SOFTHCA_ERROR_REASON_RING_CORRUPT,
-					      0xff, sq->psn);
-				shca_qp_event(qp, SHCA_EV_FATAL);
+					      sq->psn);
 				break;
 			}
 			if (sq->fetched == sq->cur)

@@ -32,9 +32,7 @@ int shca_rq_fetch(struct shca_qp *qp)
 		rq->rwqe.wqe.num_sge = READ_ONCE(slot->num_sge);
 	}
 	if (avail < 0 || rq->rwqe.wqe.num_sge > rq->max_sge) {
-		shca_qp_error(qp, SOFTHCA_ERROR_REASON_RING_CORRUPT, 0xff,
-			      rq->epsn);
-		shca_qp_event(qp, SHCA_EV_FATAL);
+		shca_qp_fatal(qp, SOFTHCA_ERROR_REASON_RING_CORRUPT, rq->epsn);
 		return -EINVAL;
 	}
 	memcpy(rq->rwqe.sge, slot->sge,
@@ -67,11 +65,8 @@ void shca_rq_complete(struct shca_qp *qp, struct shca_cqe *cqe, bool solicited)
 			cqe->byte_len, shca_psn_add(rq->epsn, -1));
 	rq->rwqe.valid = false;
 	shca_ring_complete(&rq->ring, 1);
-	if (!shca_cq_post(rq->cq, cqe, qp->ib, solicited)) {
-		shca_qp_error(qp, SOFTHCA_ERROR_REASON_CQ_OVERRUN, 0xff,
-			      rq->epsn);
-		shca_qp_event(qp, SHCA_EV_FATAL);
-	}
+	if (!shca_cq_post(rq->cq, cqe, qp->ib, solicited))
+		shca_qp_fatal(qp, SOFTHCA_ERROR_REASON_CQ_OVERRUN, rq->epsn);
 }
 
 /**

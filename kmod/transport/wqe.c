@@ -173,11 +173,8 @@ void shca_sq_complete(struct shca_qp *qp, const struct shca_swqe *s,
 	shca_ring_complete(&sq->ring, 1);
 	if (status == IB_WC_SUCCESS && !signal)
 		return;
-	if (!shca_cq_post(sq->cq, &cqe, qp->ib, false)) {
-		shca_qp_error(qp, SOFTHCA_ERROR_REASON_CQ_OVERRUN, 0xff,
-			      sq->una);
-		shca_qp_event(qp, SHCA_EV_FATAL);
-	}
+	if (!shca_cq_post(sq->cq, &cqe, qp->ib, false))
+		shca_qp_fatal(qp, SOFTHCA_ERROR_REASON_CQ_OVERRUN, sq->una);
 }
 
 /**

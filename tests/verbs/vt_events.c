@@ -10,12 +10,15 @@
  *  - never a lost event: one thread sends without pause, the other sleeps,
  *    arms, polls until empty, sleeps
  *
- * And IBV_EVENT_COMM_EST, once a connection, also of a queue pair used again.
+ * And IBV_EVENT_COMM_EST, once a connection, also of a queue pair used again;
+ * IBV_EVENT_QP_FATAL, once an error, however much follows from it.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shca_test.h"
 
@@ -170,6 +173,43 @@ static void established(struct rig *r)
 	printf("established: ok\n");
 }
 
+/* A completion queue overruns, and its queue pair is used on and on. */
+static void fatal(struct rig *r)
+{
+	struct vt_opt opt = { 0 }, small = { .cqe = 1 };
+	struct ibv_sge near = vt_sge(&r->near, 0, 8);
+	int flags = fcntl(r->da->ctx->async_fd, F_GETFL), seen = 0;
+	struct ibv_async_event ev;
+	uint64_t end;
+
+	vt_step("a completion queue overruns");
+	vt_end_create(&r->a, r->da, &small);
+	vt_end_create(&r->b, r->db, &opt);
+	vt_connect(&r->a, &r->b, &opt);
+	for (int i = 0; i < r->a.cq->cqe + 50; i++) {
+		vt_post_rdma(r->a.qp, 1, IBV_WR_RDMA_WRITE, &near, 1,
+			     (uintptr_t)r->far.p, r->far.mr->rkey);
+		if (i % 64 == 63)
+			usleep(20000);
+	}
+	require(!fcntl(r->da->ctx->async_fd, F_SETFL, flags | O_NONBLOCK),
+		"fcntl: %m");
+	end = vt_now_us() + 500000;
+	while (vt_now_us() < end) {
+		if (ibv_get_async_event(r->da->ctx, &ev)) {
+			usleep(1000);
+			continue;
+		}
+		seen += ev.event_type == IBV_EVENT_QP_FATAL;
+		ibv_ack_async_event(&ev);
+	}
+	require(!fcntl(r->da->ctx->async_fd, F_SETFL, flags), "fcntl: %m");
+	require(seen == 1, "IBV_EVENT_QP_FATAL came %d times", seen);
+	require(vt_state(r->a.qp) == IBV_QPS_ERR, "the queue pair is not in error");
+	rig_close(r);
+	printf("fatal: once: ok\n");
+}
+
 struct hammer {
 	struct rig *r;
 	unsigned long n;
@@ -238,6 +278,7 @@ int main(int argc, char **argv)
 	r.near = vt_alloc(r.da->pd, 64, 0, VT_ALL_ACCESS);
 	r.far = vt_alloc(r.db->pd, 64, 0, VT_ALL_ACCESS);
 	established(&r);
+	fatal(&r);
 	rig_open(&r);
 	arming(&r);
 	rig_close(&r);
