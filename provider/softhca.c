@@ -184,6 +184,9 @@ static const struct verbs_context_ops context_ops = {
 	.destroy_qp		= shca_qp_destroy,
 	.post_send		= shca_post_send,
 	.post_recv		= shca_post_recv,
+	/* Native InfiniBand; with RoCE the kernel answers EOPNOTSUPP. */
+	.attach_mcast		= ibv_cmd_attach_mcast,
+	.detach_mcast		= ibv_cmd_detach_mcast,
 	.free_context		= free_context,
 };
 

@@ -158,7 +158,8 @@ struct verbs_context_ops {
 	shca_unused_op alloc_td;
 	shca_unused_op async_event;
 	shca_unused_op attach_counters_point_flow;
-	shca_unused_op attach_mcast;
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
 	shca_unused_op bind_mw;
 	shca_unused_op close_xrcd;
 	shca_unused_op cq_event;
@@ -193,7 +194,8 @@ struct verbs_context_ops {
 	shca_unused_op destroy_rwq_ind_table;
 	shca_unused_op destroy_srq;
 	shca_unused_op destroy_wq;
-	shca_unused_op detach_mcast;
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	shca_unused_op free_dm;
 	shca_unused_op get_srq_num;
@@ -401,5 +403,9 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);
 int ibv_cmd_destroy_ah(struct ibv_ah *ah);
+int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
+int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			 uint16_t lid);
 
 #endif /* SHCA_VERBS_PRIVATE_H */

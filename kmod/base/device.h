@@ -56,6 +56,9 @@ struct shca_qp;
  * @plug: native InfiniBand: where the cable goes in; owned by fabric/hca.c
  * @mcast_lock: guards changes of @mcast, BHs off; a leaf
  * @mcast: members of multicast groups, by LID of the group; walked under RCU
+ * @mcast_members: how many there are, SHCA_MAX_MCAST_ATTACH at the most; under
+ *	@mcast_lock
+ * @mcast_groups: groups with a member, SHCA_MAX_MCAST_GRP at the most; the same
  * @bound_mutex: guards @bound, what its QPs have in bound_at, and the two below; a
  *	leaf
  * @bound: QPs that are bound to a counter of ib_core's (verbs/counter.c)
@@ -93,6 +96,8 @@ struct shca_dev {
 	struct shca_plug *plug;
 	spinlock_t mcast_lock;	/* changes of mcast */
 	DECLARE_HASHTABLE(mcast, 6);
+	u32 mcast_members;
+	u32 mcast_groups;
 	struct mutex bound_mutex;	/* QPs bound to counters */
 	struct list_head bound;
 	u64 bound_ended[SHCA_QP_STAT_COUNT];

@@ -9,9 +9,11 @@
 #include <linux/slab.h>
 
 #include "../base/device.h"
+#include "../base/limits.h"
 #include "mcast.h"
 #include "qp.h"
 
+/* The member that @qp is of a group; any member, if @qp is NULL. */
 static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
 			       const union ib_gid *mgid, u16 mlid)
 {
@@ -19,7 +21,7 @@ static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
 
 	lockdep_assert_held(&dev->mcast_lock);
 	shca_mcast_for_each(dev, m, mlid)
-		if (m->qp == qp && m->mlid == mlid &&
+		if ((!qp || m->qp == qp) && m->mlid == mlid &&
 		    !memcmp(&m->mgid, mgid, sizeof(*mgid)))
 			return m;
 	return NULL;
@@ -34,12 +36,15 @@ static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
  * To attach it again changes nothing.
  *
  * Context: process.
- * Return: 0 or -ENOMEM.
+ * Return: 0; -ENOMEM, also if the device has as many groups or members of
+ * groups as it says it can have.
  */
 int shca_mcast_attach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 {
 	struct shca_mcast *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	struct shca_dev *dev = qp->dev;
+	bool first, added = false;
+	int ret = 0;
 
 	if (!m)
 		return -ENOMEM;
@@ -47,14 +52,22 @@ int shca_mcast_attach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 	m->mlid = mlid;
 	m->qp = qp;
 	spin_lock_bh(&dev->mcast_lock);
-	if (find(dev, qp, mgid, mlid)) {
-		kfree(m);
-	} else {
+	if (!find(dev, qp, mgid, mlid)) {
+		first = !find(dev, NULL, mgid, mlid);
+		added = dev->mcast_members < SHCA_MAX_MCAST_ATTACH &&
+			dev->mcast_groups + first <= SHCA_MAX_MCAST_GRP;
+		ret = added ? 0 : -ENOMEM;
+	}
+	if (added) {
+		dev->mcast_members++;
+		dev->mcast_groups += first;
 		kref_get(&qp->ref);
 		hash_add_rcu(dev->mcast, &m->node, mlid);
 	}
 	spin_unlock_bh(&dev->mcast_lock);
-	return 0;
+	if (!added)
+		kfree(m);
+	return ret;
 }
 
 /**
@@ -73,8 +86,11 @@ int shca_mcast_detach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 
 	spin_lock_bh(&dev->mcast_lock);
 	m = find(dev, qp, mgid, mlid);
-	if (m)
+	if (m) {
 		hash_del_rcu(&m->node);
+		dev->mcast_members--;
+		dev->mcast_groups -= !find(dev, NULL, mgid, mlid);
+	}
 	spin_unlock_bh(&dev->mcast_lock);
 	if (!m)
 		return -EINVAL;
