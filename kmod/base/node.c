@@ -21,7 +21,7 @@ static void port_init(struct shca_node *n, u8 port)
 	if (n->type == SHCA_NODE_CA)
 		cap |= SHCA_CAP_CLIENT_REREG;
 	if (base) {
-		pi->gid_prefix = cpu_to_be64(0xfe80000000000000ull);
+		pi->gid_prefix = cpu_to_be64(SHCA_GID_PREFIX);
 		pi->cap_mask = cpu_to_be32(cap);
 		pi->guid_cap = 1;
 		pi->resp_time = 16;	/* 4.096 us << 16 = 0.27 s */

@@ -21,6 +21,16 @@ static bool carries_data(const struct shca_node *n, u8 port)
 	return shca_pi_state(&n->port[port].info) == SHCA_PORT_ACTIVE;
 }
 
+/*
+ * Management goes by every link that is up in hardware: the answer to a
+ * Set(PortInfo) that takes a port to DOWN leaves by that very port, before the
+ * link is trained anew (fabric/switch.c).
+ */
+static bool carries_mgmt(const struct shca_node *n, u8 port)
+{
+	return shca_pi_phys(&n->port[port].info) == SHCA_PHYS_LINK_UP;
+}
+
 static struct shca_fwd multicast(const struct shca_node *n, u8 in, u16 dlid)
 {
 	u32 i = dlid - SHCA_LID_MCAST;
@@ -62,11 +72,12 @@ struct shca_fwd shca_forward(const struct shca_node *n, u8 in,
 	if (shca_node_has_lid(&n->port[0], dlid))
 		return (struct shca_fwd) { .verdict = SHCA_FWD_LOCAL };
 
+	if (dlid > be16_to_cpu(n->sw.linear_fdb_top))
+		return drop(SHCA_FWD_NO_ROUTE);
 	port = n->lft[dlid];
 	if (!port || port > n->num_ports || port == in)
 		return drop(SHCA_FWD_NO_ROUTE);
-	if (mgmt ? shca_pi_state(&n->port[port].info) == SHCA_PORT_DOWN :
-		   !carries_data(n, port))
+	if (mgmt ? !carries_mgmt(n, port) : !carries_data(n, port))
 		return drop(SHCA_FWD_STATE);
 	return out(1ull << port);
 }
@@ -75,7 +86,7 @@ static struct shca_fwd hop(const struct shca_node *n, u8 port)
 {
 	if (!port || port > n->num_ports)
 		return drop(SHCA_FWD_VL15);
-	if (shca_pi_state(&n->port[port].info) == SHCA_PORT_DOWN)
+	if (!carries_mgmt(n, port))
 		return drop(SHCA_FWD_STATE);
 	return out(1ull << port);
 }
@@ -92,8 +103,12 @@ static struct shca_fwd outbound(const struct shca_node *n, u8 in, bool by_lid,
 {
 	u8 ptr = smp->hop_ptr, cnt = smp->hop_cnt;
 
-	/* The path begins here, after a part by LID. */
 	if (by_lid) {
+		/* The path has ended, and the part by LID after it ends here. */
+		if (cnt && ptr == cnt + 1 &&
+		    smp->dr_dlid != cpu_to_be16(SHCA_LID_PERMISSIVE))
+			return (struct shca_fwd) { .verdict = SHCA_FWD_LOCAL };
+		/* The path begins here, after a part by LID. */
 		if (ptr || !cnt || smp->dr_slid == cpu_to_be16(SHCA_LID_PERMISSIVE))
 			return drop(SHCA_FWD_VL15);
 		smp->hop_ptr = 1;

@@ -215,30 +215,37 @@ static void violation(struct shca_switch *sw, u8 in, u16 trap,
 		send_trap(sw, &smp);
 }
 
-/* What guards QP1: a partition, and a key that programs can not use */
-static bool keys_ok(struct shca_switch *sw, u8 in,
-		    const struct shca_mad_path *path, const struct sk_buff *skb)
+/*
+ * What guards QP1: a partition, and a key that programs can not use.  The path
+ * gets our own entry of the partition: a limited member's would meet no answer
+ * of its like (IBA 10.9.3).
+ */
+static bool keys_ok(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
+		    const struct sk_buff *skb)
 {
+	const struct shca_node_port *port = &sw->node.port[0];
 	u16 index;
 
-	if (!shca_node_is_member(&sw->node.port[0], path->pkey, &index))
+	if (!shca_node_is_member(port, path->pkey, &index)) {
 		violation(sw, in, SHCA_TRAP_BAD_P_KEY, skb);
-	else if (path->qkey != IB_QP1_QKEY)
+		return false;
+	}
+	if (path->qkey != IB_QP1_QKEY) {
 		violation(sw, in, SHCA_TRAP_BAD_Q_KEY, skb);
-	else
-		return true;
-	return false;
+		return false;
+	}
+	path->pkey = be16_to_cpu(port->pkey[index]);
+	return true;
 }
 
-/* Send a MAD on, or an answer back, in a packet that is as old as @skb. */
+/* Send a MAD in a packet that went over @hops cables already. */
 static void send_mad(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
-		     const struct shca_smp *smp, struct sk_buff *skb,
-		     u64 ports)
+		     const struct shca_smp *smp, u8 hops, u64 ports)
 {
 	struct sk_buff *frame = shca_mad_frame(path, smp);
 
 	if (frame) {
-		shca_frame(frame)->hops = shca_frame(skb)->hops;
+		shca_frame(frame)->hops = hops;
 		if (ports)
 			send_ports(sw, in, ports, frame);
 		else
@@ -246,16 +253,17 @@ static void send_mad(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 	} else {
 		count(sw, in, SHCA_PMA_XMIT_DISCARDS, 1);
 	}
-	consume_skb(skb);
 }
 
 /* A MAD for one of the agents; @path is how it came. */
 static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 		  const struct shca_smp *smp, struct sk_buff *skb)
 {
+	/* What came by LID after its path goes back by LID to where that ends. */
 	bool directed = path->mgmt && smp->hop_cnt &&
-			smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR;
-	struct shca_mad_path back = *path;
+			smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR &&
+			smp->dr_dlid == cpu_to_be16(SHCA_LID_PERMISSIVE);
+	struct shca_mad_path back;
 	enum shca_mad_result result;
 	struct shca_fwd f = {};
 	struct shca_smp reply;
@@ -274,6 +282,7 @@ static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 		kfree_skb(skb);
 		return;
 	}
+	back = *path;
 	back.src_qpn = path->dst_qpn;
 	back.dst_qpn = path->src_qpn;
 	back.dlid = path->slid;
@@ -290,7 +299,9 @@ static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 			return;
 		}
 	}
-	send_mad(sw, 0, &back, &reply, skb, f.ports);
+	/* An answer is a new packet, and provokes none. */
+	send_mad(sw, 0, &back, &reply, 0, f.ports);
+	consume_skb(skb);
 }
 
 /* A directed-route SMP: along its path, or for us, or on by LID. */
@@ -306,12 +317,14 @@ static void directed(struct shca_switch *sw, u8 in, bool by_lid,
 	case SHCA_FWD_OUT:
 		path->slid = SHCA_LID_PERMISSIVE;
 		path->dlid = SHCA_LID_PERMISSIVE;
-		send_mad(sw, in, path, &smp, skb, f.ports);
+		send_mad(sw, in, path, &smp, shca_frame(skb)->hops, f.ports);
+		consume_skb(skb);
 		break;
 	case SHCA_FWD_BY_LID:
 		path->slid = own_lid(sw) ?: SHCA_LID_PERMISSIVE;
 		path->dlid = f.lid;
-		send_mad(sw, 0, path, &smp, skb, 0);
+		send_mad(sw, 0, path, &smp, shca_frame(skb)->hops, 0);
+		consume_skb(skb);
 		break;
 	case SHCA_FWD_LOCAL:
 		local(sw, in, path, &smp, skb);

@@ -42,10 +42,16 @@ static const struct shca_grh *packet_grh(const struct sk_buff *skb,
 	return (const void *)(skb->data + sizeof(struct shca_lrh));
 }
 
-/* Is it the GID of the port?  There is one, and the SM may change its prefix. */
+/*
+ * Is it the GID of the port?  There is one, and the SM may change its prefix;
+ * that with the default prefix is always good as well (IBA 4.1.1).
+ */
 static bool own_gid(const struct shca_dev *dev, const u8 gid[16])
 {
-	return !memcmp(gid, &shca_node_port(dev)->info.gid_prefix, 8) &&
+	const __be64 by_default = cpu_to_be64(SHCA_GID_PREFIX);
+
+	return (!memcmp(gid, &shca_node_port(dev)->info.gid_prefix, 8) ||
+		!memcmp(gid, &by_default, 8)) &&
 	       !memcmp(gid + 8, &dev->node->guid, 8);
 }
 

@@ -14,6 +14,7 @@
 
 #define SHCA_LID_PERMISSIVE	0xffff
 #define SHCA_LID_MCAST		0xc000	/* the first; also one past unicast */
+#define SHCA_GID_PREFIX		0xfe80000000000000ull	/* the default one */
 #define SHCA_VL_MGMT		15	/* subnet management only */
 #define SHCA_VL_DATA_MAX	15	/* data VLs are 0..14 */
 

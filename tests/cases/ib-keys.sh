@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl switch add sw0 ports 4
-for i in 0 1 2; do
-	run ibctl dev add "shca$i" link ib
-	run ibctl cable add "shca$i/1" "sw0/$((i + 1))"
-done
+star 3
 mkdir -p "$OSM_DIR"
 cat >"$OSM_DIR/partitions" <<END
 Default=0x7fff:ALL=full;
@@ -70,4 +66,28 @@ wait_until 10 eval '(($(traps 256)))' || {
 	fail 'no trap 256'
 }
 ok 'wrong M_Keys: no answer, counted, a trap'
+osm_stop shca2 KILL
+
+# A limited member asks a switch, which answers as the full member that it is; and
+# a GID with the default prefix is good, whatever the subnet's is (IBA 4.1.1).
+cat >"$OSM_DIR/partitions" <<END
+Default=0x7fff:ALL=limited,ALL_SWITCHES=full,SELF=full,$(port_guid shca0)=full;
+END
+printf 'subnet_prefix 0xfec0000000000001\n' >>"$OSM_DIR/conf"
+osm_start shca2 --sweep 2 -F "$OSM_DIR/conf" --Pconfig "$OSM_DIR/partitions"
+moved() {
+	pkeys shca1 | grep -qx 0x7fff && ! pkeys shca1 | grep -qx 0xffff &&
+		grep -q '^fec0:' /sys/class/infiniband/shca1/ports/1/gids/0
+}
+wait_until 40 moved || {
+	osm_log
+	fail 'shca1 is not a limited member, or has no new prefix'
+}
+active shca0 shca1 shca2
+violated=$(violations Pkey -y 0xabcd)
+on shca1 perfquery "$(ibctl -j switch show sw0 | jq .lid)" || fail 'a limited member can not ask a switch'
+is PkeyViolations "$(violations Pkey -y 0xabcd)" "$violated"
+ok 'a limited member and a switch'
+run vt_key -g -q -n 5 shca0 shca1
+ok 'the default GID prefix in a subnet of another'
 osm_stop shca2 KILL

@@ -56,3 +56,21 @@ run ibctl switch del sw1
 wait_until 5 ports_are DOWN shca2 shca3 || fail 'the switch is gone and the ports behind it are not down'
 active shca0 shca1
 osm_stop shca0 KILL
+
+# The answer of a switch is a packet of its own: it may be 63 cables away.
+LENGTH=40
+path=0,1
+{
+	printf 'devices: {shca9: }\nswitches:\n'
+	printf '  far%d: {ports: 2}\n' $(seq $LENGTH)
+	printf 'cables:\n  - [shca9, far1/1]\n'
+	for ((i = 2; i <= LENGTH; i++)); do
+		echo "  - [far$((i - 1))/2, far$i/1]"
+		path+=,2
+	done
+} >/tmp/row.yaml
+run ibctl fabric apply /tmp/row.yaml
+wait_until 20 eval 'on shca9 smpquery -D nodeinfo "$path" >/dev/null 2>&1' ||
+	fail "the switch at the end of $LENGTH cables does not answer"
+ok "a row of $LENGTH switches"
+run ibctl fabric delete /tmp/row.yaml

@@ -4,11 +4,13 @@
  * InfiniBand ports.  None may arrive; before and after them good ones do, on the
  * same queue pair.
  *
- *	vt_key [-n TIMES] -p INDEX|-q DEVICE DEVICE2
+ *	vt_key [-n TIMES] [-g] -p INDEX|-q DEVICE DEVICE2
  *
  * -p  with the P_Key at that index of DEVICE's table
  * -q  with a wrong Q_Key
+ * -g  all of them to the GID with the default prefix, whatever the port's is
  */
+#include <endian.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +71,7 @@ int main(int argc, char **argv)
 	struct ibv_sge sge;
 	int c;
 
-	while ((c = getopt(argc, argv, "n:p:q")) != -1) {
+	while ((c = getopt(argc, argv, "n:p:qg")) != -1) {
 		switch (c) {
 		case 'n':
 			times = vt_number(optarg, 1, 1000000);
@@ -80,13 +82,16 @@ int main(int argc, char **argv)
 		case 'q':
 			bad_qkey = QKEY + 1;
 			break;
+		case 'g':
+			attr.is_global = 1;
+			break;
 		default:
 			return 2;
 		}
 	}
 	if (argc - optind != 2 || !bad_opt.pkey_index == (bad_qkey == QKEY)) {
 		fprintf(stderr,
-			"usage: vt_key [-n TIMES] -p INDEX|-q DEVICE DEVICE2\n");
+			"usage: vt_key [-n TIMES] [-g] -p INDEX|-q DEVICE DEVICE2\n");
 		return 2;
 	}
 	vt_watchdog(100);
@@ -98,6 +103,9 @@ int main(int argc, char **argv)
 	tx = vt_alloc(a->pd, LEN, 1, IBV_ACCESS_LOCAL_WRITE);
 	rx = vt_alloc(b->pd, GRH + LEN, 3, IBV_ACCESS_LOCAL_WRITE);
 	attr.dlid = b->lid;
+	attr.grh.hop_limit = 1;
+	attr.grh.dgid.global.subnet_prefix = htobe64(0xfe80000000000000);
+	attr.grh.dgid.global.interface_id = b->gid.global.interface_id;
 	ah = ibv_create_ah(a->pd, &attr);
 	require(ah, "create_ah: %m");
 	sge = vt_sge(&rx, 0, GRH + LEN);

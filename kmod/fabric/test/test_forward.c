@@ -31,6 +31,7 @@ static void reset(void)
 	}
 	for (i = 1; i <= PORTS; i++)
 		lft[10 + i] = i;
+	sw.sw.linear_fdb_top = cpu_to_be16(0xbfff);
 	lft[30] = PORTS + 1;
 	lft[31] = 0;
 	mft[2] = ~0ull;
@@ -71,6 +72,10 @@ static void test_unicast(void)
 	port[0].info.lid = 0;
 	CHECK(dropped(by_lid(1, 0, 3), SHCA_FWD_NO_ROUTE), "no LID yet");
 	CHECK(dropped(by_lid(1, 0, 0xbfff), SHCA_FWD_NO_ROUTE), "last LID");
+	sw.sw.linear_fdb_top = cpu_to_be16(12);
+	CHECK(goes(by_lid(1, 0, 12), 1 << 2), "the top of the table");
+	CHECK(dropped(by_lid(1, 0, 13), SHCA_FWD_NO_ROUTE), "above it");
+	CHECK(by_lid(1, 15, 3).verdict != SHCA_FWD_LOCAL, "no LID");
 }
 
 static void test_management(void)
@@ -82,6 +87,10 @@ static void test_management(void)
 	CHECK(dropped(by_lid(1, 15, 0xc002), SHCA_FWD_VL15), "multicast");
 	CHECK(by_lid(6, 15, 3).verdict == SHCA_FWD_LOCAL, "own LID");
 	CHECK(by_lid(6, 15, 0xffff).verdict == SHCA_FWD_DIRECTED, "directed");
+	/* A port that a Set took to DOWN answers it before the link goes. */
+	shca_pi_set_state(&port[2].info, SHCA_PORT_DOWN);
+	CHECK(goes(by_lid(1, 15, 12), 1 << 2), "set to DOWN");
+	CHECK(dropped(by_lid(1, 0, 12), SHCA_FWD_STATE), "data to DOWN");
 }
 
 static void test_multicast(void)
@@ -137,6 +146,14 @@ static void test_outbound(void)
 	path(0, 3, false);
 	smp.dr_slid = cpu_to_be16(12);
 	CHECK(goes(directed(4, true), 1 << 1) && smp.hop_ptr == 1, "first by LID");
+	path(3, 2, false);
+	smp.dr_dlid = cpu_to_be16(3);
+	CHECK(directed(2, true).verdict == SHCA_FWD_LOCAL, "by LID to us");
+	CHECK(smp.hop_ptr == 3, "the path is untouched");
+	shca_pi_set_state(&port[2].info, SHCA_PORT_DOWN);
+	path(3, 3, true);
+	smp.return_path[2] = 2;
+	CHECK(goes(directed(6, false), 1 << 2), "back by a port set to DOWN");
 }
 
 static void test_inbound(void)
