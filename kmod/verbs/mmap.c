@@ -13,31 +13,68 @@
 
 #include "mmap.h"
 
+static void free_pages_of(struct shca_mmap *map)
+{
+	unsigned int i;
+
+	if (map->mem)
+		vunmap(map->mem);
+	for (i = 0; i < map->npages; i++)
+		__free_page(map->pages[i]);
+	kvfree(map->pages);
+}
+
+/*
+ * Pages of our own and not vmalloc_user(), which charges nobody: rings are as
+ * large as a process asks for.
+ */
+static int alloc_pages_of(struct shca_mmap *map)
+{
+	unsigned int n = map->size >> PAGE_SHIFT;
+	struct page *page;
+
+	map->pages = kvcalloc(n, sizeof(*map->pages), GFP_KERNEL_ACCOUNT);
+	if (!map->pages)
+		return -ENOMEM;
+	while (map->npages < n) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!page)
+			goto free;
+		map->pages[map->npages++] = page;
+	}
+	/* VM_USERMAP: remap_vmalloc_range() asks for it. */
+	map->mem = vmap(map->pages, n, VM_MAP | VM_USERMAP, PAGE_KERNEL);
+	if (map->mem)
+		return 0;
+free:
+	free_pages_of(map);
+	return -ENOMEM;
+}
+
 /**
  * shca_mmap_alloc - allocate memory for a ring
  * @ctx: of the process that will map it, or NULL for a kernel consumer
- * @size: bytes, rounded up to pages
+ * @size: bytes, rounded up to pages; charged to the caller's memory cgroup
  *
  * Context: process, may sleep.
  * Return: the memory, zeroed, or ERR_PTR(-ENOMEM).
  */
 struct shca_mmap *shca_mmap_alloc(struct ib_ucontext *ctx, size_t size)
 {
-	struct shca_mmap *map = kzalloc(sizeof(*map), GFP_KERNEL);
+	struct shca_mmap *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	map->size = PAGE_ALIGN(size);
 	map->user = ctx;
-	map->mem = ctx ? vmalloc_user(map->size) : vzalloc(map->size);
-	if (!map->mem)
+	if (alloc_pages_of(map))
 		goto free_map;
 	if (ctx && rdma_user_mmap_entry_insert(ctx, &map->rdma, map->size))
-		goto free_mem;
+		goto free_pages;
 	return map;
 
-free_mem:
-	vfree(map->mem);
+free_pages:
+	free_pages_of(map);
 free_map:
 	kfree(map);
 	return ERR_PTR(-ENOMEM);
@@ -102,6 +139,6 @@ void shca_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct shca_mmap *map = container_of(entry, struct shca_mmap, rdma);
 
-	vfree(map->mem);
+	free_pages_of(map);
 	kfree(map);
 }

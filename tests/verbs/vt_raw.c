@@ -5,6 +5,7 @@
  *   answers    CREATE_CQ, _QP and _AH with room for less of the module's
  *              response (an older provider) or for more (a newer one)
  *   limits     as many CQs and QPs as query_device says, and not one more
+ *   charge     in a memory cgroup that holds few: CQs as large as may be
  */
 #include <errno.h>
 #include <getopt.h>
@@ -244,13 +245,28 @@ static void limits(struct vt_dev *dev)
 	/* All go with the process, or rather its file. */
 }
 
+/* The process is refused, or killed for want of memory, before it has 40. */
+static void charge(struct vt_dev *dev)
+{
+	struct ibv_device_attr attr;
+	unsigned int n;
+
+	require(!ibv_query_device(dev->ctx, &attr), "query_device");
+	for (n = 0; n < 40; n++)
+		if (!ibv_create_cq(dev->ctx, attr.max_cqe, NULL, NULL, 0))
+			break;
+	require(n < 40, "%u CQs of %d CQEs", n, attr.max_cqe);
+	require(errno == ENOMEM, "CQ %u: %m", n);
+	printf("%u CQs of %d CQEs\n", n, attr.max_cqe);
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 300 };
 	struct vt_dev *dev, *same;
 
 	vt_pair_parse(&pair, argc, argv, NULL);
-	require(optind + 1 == argc, "answers or limits?");
+	require(optind + 1 == argc, "answers, limits or charge?");
 	vt_pair_open(&pair, &dev, &same);
 	some_cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
 	require(some_cq, "create_cq: %m");
@@ -258,6 +274,8 @@ int main(int argc, char **argv)
 		answers(dev);
 	else if (!strcmp(argv[optind], "limits"))
 		limits(dev);
+	else if (!strcmp(argv[optind], "charge"))
+		charge(dev);
 	else
 		fail("no such test: %s", argv[optind]);
 	printf("vt_raw %s: ok\n", argv[optind]);
