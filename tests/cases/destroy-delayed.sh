@@ -16,19 +16,24 @@ done
 both vt_leave
 ok 'destroyed at once'
 
-# backlog, sent: packets in va's queue, and that have left it; others, of IPv6,
-# come and go as well
-backlog() { A tc -s qdisc show dev va | sed -n 's/.* backlog [^ ]* \([0-9]*\)p.*/\1/p' | head -1; }
-dequeued() { A tc -s qdisc show dev va | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p' | head -1; }
-
-(($(backlog) > 0)) || fail 'nothing was left in the queue: the test tests nothing'
+# look: how many packets have left va's queue, and how many are in it, in one
+# look so that both are of one moment; others, of IPv6, come and go as well
+look() {
+	A tc -s qdisc show dev va |
+		awk '/ Sent /{ s = $4 } / backlog /{ sub("p", "", $3); print s, $3; exit }'
+}
+read -r _ n < <(look)
+((n > 0)) || fail 'nothing was left in the queue: the test tests nothing'
 run ibctl dev del "$DEV_A"
 run ibctl dev del "$DEV_B"
 unload_now
-n=$(backlog)
-all=$(($(dequeued) + n))
+read -r sent n < <(look)
+all=$((sent + n))
 ((n > 0)) || fail 'the queue was empty before the module was unloaded'
-left() { (($(dequeued) >= all)); }
+left() {
+	read -r sent _ < <(look)
+	((sent >= all))
+}
 
 wait_until $((delay + 10)) left || fail "of $n packets some stay queued"
 ok "$n packets left when the module was gone"
