@@ -2,17 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # What `make demo` shows, in a guest: two network namespaces joined by a veth, a
 # software HCA in each, and the distribution's own programs between them.
-set -u
-export LC_ALL=C
-[[ -t 1 ]] && bold=$'\e[1m' plain=$'\e[0m' || bold='' plain=''
-
-step() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
-
-failed() {
-	printf '\nThe demo has failed: %s\n' "$*"
-	dmesg | tail -n 20
-	exit 1
-}
+# shellcheck source=tests/lib-demo.sh
+. "$(dirname "$0")/lib-demo.sh"
 
 # show COMMAND...: prints it, runs it
 show() {
@@ -22,15 +13,6 @@ show() {
 
 A() { ip netns exec A "$@"; }
 B() { ip netns exec B "$@"; }
-
-wait_for() { # COMMAND...: at most ten seconds
-	local i
-	for ((i = 0; i < 100; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	failed "\"$*\" did not come true in ten seconds"
-}
 
 gid_there() { grep -qrs "ffff:0a00:000$2" "/sys/class/infiniband/$1/ports/1/gids"; }
 cm_listens() { B rdma resource show cm_id 2>/dev/null | grep -q LISTEN; }
@@ -50,7 +32,7 @@ between() {
 	ip netns exec B "${server[@]}" >/tmp/server 2>&1 &
 	pid=$!
 	# shellcheck disable=SC2086 # a command and its argument
-	wait_for $ready
+	wait_for 10 $ready
 	printf '%sA$ %s%s\n' "$bold" "$*" "$plain"
 	A timeout 120 "$@" || {
 		cat /tmp/server
@@ -83,8 +65,8 @@ show ip -n B link set lo up
 step 'A software HCA on each end (the module loads by itself)'
 show ip netns exec A ibctl dev add shca0 netdev va
 show ip netns exec B ibctl dev add shca1 netdev vb
-wait_for gid_there shca0 1
-wait_for gid_there shca1 2
+wait_for 10 gid_there shca0 1
+wait_for 10 gid_there shca1 2
 show ibctl dev list
 show rdma link
 show ibv_devinfo -d shca0

@@ -6,6 +6,17 @@
 
 OSM_DIR=/tmp/opensm
 
+# star N [FIRST]: switch sw0 of 4 ports, and shca0 to shcaN-1 on its ports from
+# FIRST (1) on
+star() {
+	local i
+	run ibctl switch add sw0 ports 4
+	for ((i = 0; i < $1; i++)); do
+		run ibctl dev add "shca$i" link ib
+		run ibctl cable add "shca$i/1" "sw0/$((i + ${2:-1}))"
+	done
+}
+
 # osm_start DEVICE [OPTION...]: a subnet manager on a device's port
 osm_start() {
 	local dev=$1 dir=$OSM_DIR/$1

@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl switch add sw0 ports 4
-for i in 0 1 2; do
-	run ibctl dev add "shca$i" link ib
-	run ibctl cable add "shca$i/1" "sw0/$((i + 2))" # ports 2, 3 and 4
-done
+star 3 2 # ports 2, 3 and 4
 osm_start shca0 --sweep 2
 active shca0 shca1 shca2
 L0=$(lid_of shca0) L1=$(lid_of shca1) L2=$(lid_of shca2)

@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl switch add sw0 ports 4
-run ibctl dev add shca0 link ib
-run ibctl dev add shca1 link ib
-run ibctl cable add shca0/1 sw0/1
-run ibctl cable add shca1/1 sw0/2
+star 2
 osm_start shca0 --sweep 2
 active shca0 shca1
 run modprobe ib_ipoib
