@@ -5,8 +5,10 @@
  * The state word is the lock.  OWNED means somebody runs turns, or a work item
  * that will is queued.  KICKED makes the owner take one turn more.  CLOSED
  * refuses new owners; WAITER tells the owner to wake those in own() or
- * close().  All changes are atomic read-modify-writes with full order, so
- * what a kicker wrote before the kick is seen by the turn that answers it.
+ * close().  An owner with more to do hands the seat to them: it stays OWNED, and
+ * HANDED until one of them has it.  All changes are atomic read-modify-writes
+ * with full order, so what a kicker wrote before the kick is seen by the turn
+ * that answers it.
  */
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
@@ -18,6 +20,7 @@
 #define SHCA_RUN_KICKED	BIT(1)
 #define SHCA_RUN_CLOSED	BIT(2)
 #define SHCA_RUN_WAITER	BIT(3)
+#define SHCA_RUN_HANDED	BIT(4)
 
 /* Turns that one kick in process context takes before the rest goes to work */
 #define SHCA_RUN_TURNS	16
@@ -41,28 +44,42 @@ static void runner_acquire(struct shca_runner *r, bool try) { }
 static void runner_release(struct shca_runner *r) { }
 #endif
 
-/* Leave the seat. Returns true if a kick came meanwhile: the caller stays. */
+/*
+ * Leave the seat. Returns true if a kick came meanwhile: the caller stays.  But
+ * whoever waits goes first, or kicks without end would keep them waiting; the
+ * kick is answered when they leave.
+ */
 static bool runner_leave(struct shca_runner *r)
 {
 	int old = atomic_read(&r->state), new;
 
 	do {
-		if ((old & SHCA_RUN_KICKED) && !(old & SHCA_RUN_CLOSED))
-			new = old & ~SHCA_RUN_KICKED;
+		if (!(old & SHCA_RUN_KICKED) || (old & SHCA_RUN_CLOSED))
+			new = old & ~(SHCA_RUN_OWNED | SHCA_RUN_KICKED);
+		else if (old & SHCA_RUN_WAITER)
+			new = old | SHCA_RUN_HANDED;
 		else
-			new = old & ~(SHCA_RUN_OWNED | SHCA_RUN_KICKED |
-				      SHCA_RUN_WAITER);
+			new = old & ~SHCA_RUN_KICKED;
+		new &= ~SHCA_RUN_WAITER;
 	} while (!atomic_try_cmpxchg(&r->state, &old, new));
 
-	if (new & SHCA_RUN_OWNED)
+	if ((new & SHCA_RUN_OWNED) && !(new & SHCA_RUN_HANDED))
 		return true;
 	/*
-	 * The waiter's side of a QP may be freed as soon as it sees OWNED
-	 * clear: only the address of the state word is used from here on.
+	 * The waiter's side of a QP may be freed as soon as it has the seat:
+	 * only the address of the state word is used from here on.
 	 */
 	if (old & SHCA_RUN_WAITER)
 		wake_up_var(&r->state);
 	return false;
+}
+
+/* Leave the seat with more to do: to whoever waits, else to the work item. */
+static void runner_leave_more(struct shca_runner *r)
+{
+	atomic_or(SHCA_RUN_KICKED, &r->state);
+	if (runner_leave(r))
+		queue_work(shca_wq, &r->work);
 }
 
 /* Run turns as the owner; returns true if there is more to do. */
@@ -99,7 +116,7 @@ static void runner_work(struct work_struct *work)
 	/* The work item was queued by an owner and owns the seat. */
 	do {
 		if (runner_turns(r, SHCA_RUN_TURNS, true)) {
-			queue_work(shca_wq, &r->work);
+			runner_leave_more(r);
 			return;
 		}
 	} while (runner_leave(r));
@@ -139,7 +156,7 @@ void shca_runner_kick(struct shca_runner *r, enum shca_ctx ctx)
 		if (!runner_leave(r))
 			return;
 	} while (--rounds);
-	queue_work(shca_wq, &r->work);
+	runner_leave_more(r);
 }
 
 /**
@@ -172,10 +189,14 @@ static bool runner_wait_own(struct shca_runner *r)
 	int old = atomic_read(&r->state), new;
 
 	do {
-		new = old & SHCA_RUN_OWNED ? old | SHCA_RUN_WAITER :
-					     old | SHCA_RUN_OWNED;
+		if (old & SHCA_RUN_HANDED)
+			new = old & ~SHCA_RUN_HANDED;
+		else if (old & SHCA_RUN_OWNED)
+			new = old | SHCA_RUN_WAITER;
+		else
+			new = old | SHCA_RUN_OWNED;
 	} while (!atomic_try_cmpxchg(&r->state, &old, new));
-	return !(old & SHCA_RUN_OWNED);
+	return (old & SHCA_RUN_HANDED) || !(old & SHCA_RUN_OWNED);
 }
 
 /**

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The local path under attack: source and target overlap, queue pairs, regions
-# and processes go in the middle of a message.
+# and processes go in the middle of a message, queues are full.
 . "$(dirname "$0")/../lib-verbs.sh"
 
 kills=$(by_kernel 10 10 4)
@@ -21,6 +21,9 @@ for test in vanish dereg stop; do
 	alone vt_local -n "$(by_kernel 4 4 2)" $test
 done
 ok 'queue pairs and regions gone in mid-message'
+
+alone vt_seat
+ok 'a full send queue does not keep a modify_qp waiting'
 
 snap "$DEV_A"
 alone vt_local -n 8 late
