@@ -226,26 +226,17 @@ static int __net_init remote_net_init(struct net *net)
 	return 0;
 }
 
-static bool idle(struct remote_net *rn)
-{
-	bool ret;
-
-	mutex_lock(&shca_cable_mutex);
-	ret = list_empty(&rn->socks);
-	mutex_unlock(&shca_cable_mutex);
-	return ret;
-}
-
 /* Nobody is left in the namespace who could add a cable. */
 static void __net_exit remote_net_exit(struct net *net)
 {
 	struct remote_net *rn = net_generic(net, remote_net_id);
 
-	if (idle(rn))
-		return;
 	shca_cables_pull_net(net);
 	/* Those that were pulled by others; they wait for nothing of ours. */
-	wait_event(rn->idle, idle(rn));
+	wait_event(rn->idle, list_empty(&rn->socks));
+	/* Who took the last one out uses @rn until it drops the mutex. */
+	mutex_lock(&shca_cable_mutex);
+	mutex_unlock(&shca_cable_mutex);
 }
 
 static struct pernet_operations remote_net_ops = {

@@ -134,6 +134,21 @@ wait_until 3 sw_port_is 3 down || fail 'the device at the other end is gone and 
 run A ibctl cable del sw0/3
 ok 'cables and a device that go under traffic'
 
+# A namespace goes while a switch takes its cables down.
+for _ in 1 2; do
+	run ip netns add X
+	run ip -n X link set lo up
+	run ibctl switch add sw9 ports 8
+	for i in 1 2 3 4 5 6 7 8; do
+		run ip netns exec X ibctl cable add "sw9/$i" remote 192.0.2.9 id "$i" port $((48000 + i))
+	done
+	ibctl switch del sw9 &
+	deleting=$!
+	run ip netns del X
+	wait $deleting || fail 'the switch can not be deleted'
+done
+ok 'a namespace and a switch that go at once'
+
 # The cable goes with its namespace, and does not keep it: vb takes va along.
 run ip netns del B
 gone() { ! ip -n A link show va; } >/dev/null 2>&1
