@@ -16,7 +16,7 @@ readonly DEV_A=shca0 DEV_B=shca1
 # shellcheck disable=SC2034 # for the cases
 readonly IP_A=10.0.0.1 IP_B=10.0.0.2 IP6_A=fd00::1 IP6_B=fd00::2
 
-ok() { printf 'ok: %s\n' "$*"; }
+ok() { printf 'ok: %s (%s s)\n' "$*" "$SECONDS"; } # SECONDS since the case began
 
 fail() {
 	printf 'FAIL (line %s): %s\n' "${BASH_LINENO[0]}" "$*"

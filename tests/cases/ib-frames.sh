@@ -35,7 +35,16 @@ grew() { # DEVICE COUNTER...: since snap
 		((n > 0)) || fail "$dev: $name has not grown"
 	done
 }
-port_counter() { on shca0 perfquery "$SW" "$1" | sed -n "s/^$2:\.*//p"; }
+# asked more than once: what is left of the flood waits in the same queues
+port_counter() { # PORT NAME
+	local port=$1
+	wait_until 20 eval 'on shca0 perfquery "$SW" "$port" >/tmp/perf 2>&1' || {
+		cat /tmp/perf
+		osm_log
+		fail "perfquery does not reach port $port of the switch any more"
+	}
+	sed -n "s/^$2:\.*//p" /tmp/perf
+}
 
 # to an adapter, which looks at all of it
 snap shca3
