@@ -101,6 +101,12 @@ static void hca_link(struct shca_plug *plug, enum shca_node_link link)
 	unsigned long flags;
 	u8 was;
 
+	/*
+	 * The far end may go while ib_core is done with the device, whose caches
+	 * an event would bring up to date, and before its plug is closed.
+	 */
+	if (!ib_device_try_get(&dev->ib))
+		return;
 	spin_lock_irqsave(&dev->node_lock, flags);
 	was = shca_node_link(dev->node, 1, link);
 	spin_unlock_irqrestore(&dev->node_lock, flags);
@@ -109,6 +115,7 @@ static void hca_link(struct shca_plug *plug, enum shca_node_link link)
 	if (was >= SHCA_PORT_ARMED)
 		event(dev, IB_EVENT_PORT_ERR);
 	shca_device_changed(dev);
+	ib_device_put(&dev->ib);
 }
 
 static void hca_violation(struct shca_plug *plug,
