@@ -57,7 +57,10 @@ ports_are() {
 	done
 }
 
-lid_of() { printf '%d\n' "$(cat "/sys/class/infiniband/$1/ports/1/lid")"; }
+lid_of() {
+	local lid
+	read -r lid <"/sys/class/infiniband/$1/ports/1/lid" && printf '%d\n' "$lid"
+}
 
 # on DEVICE COMMAND...: a tool of infiniband-diags on that device, 20 s at most
 on() {

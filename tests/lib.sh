@@ -81,7 +81,10 @@ dev_up() {
 }
 
 # port_is DEVICE STATE: INIT, ACTIVE, ...
-port_is() { grep -q ": $2" "/sys/class/infiniband/$1/ports/1/state"; } 2>/dev/null
+port_is() {
+	local state
+	read -r state <"/sys/class/infiniband/$1/ports/1/state" && [[ $state == *": $2" ]]
+} 2>/dev/null
 
 port_active() { port_is "$1" ACTIVE; } # DEVICE
 

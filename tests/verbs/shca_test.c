@@ -153,18 +153,20 @@ static void choose_gid(struct vt_dev *dev, const char *want)
 static struct vt_dev *open_port(const char *name, struct ibv_port_attr *port)
 {
 	struct vt_dev *dev = calloc(1, sizeof(*dev));
-	struct ibv_device **list;
-	int n, rc;
+	/* made once: it asks the kernel for each device there is */
+	static struct ibv_device **list;
+	static int n;
+	int rc;
 
 	require(dev, "no memory");
-	list = ibv_get_device_list(&n);
+	if (!list)
+		list = ibv_get_device_list(&n);
 	require(list, "no list of devices: %m");
 	for (int i = 0; i < n; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
 			dev->ctx = ibv_open_device(list[i]);
 	require(dev->ctx, "cannot open device %s (%d devices seen): %m", name,
 		n);
-	ibv_free_device_list(list);
 	snprintf(dev->name, sizeof(dev->name), "%s", name);
 	dev->port = 1;
 	rc = ibv_query_port(dev->ctx, dev->port, port);
