@@ -50,7 +50,13 @@ manager() { # a new one: the device of the old may have gone
 # One CPU has to do the removing as well.
 for_ever() {
 	renice -n 5 "$BASHPID" >/dev/null
-	while :; do "$@" >/dev/null 2>&1 || sleep 0.1; done
+	while :; do
+		"$@" >"/tmp/$1.log" 2>&1 || {
+			echo "ended with $? at $SECONDS s" >>"/tmp/$1.log"
+			cp "/tmp/$1.log" "/tmp/$1.last"
+			sleep 0.1
+		}
+	done
 }
 
 # pair PORT SERVER-DEVICE CLIENT-DEVICE COMMAND...: once; none waits for another
@@ -76,9 +82,26 @@ ip_traffic() {
 	local i
 	for i in /sys/class/net/ib*; do
 		ip link set "${i##*/}" up
-		timeout 3 ping -q -i 0.05 -s 1000 "ff02::1%${i##*/}" &
+		timeout 3 ping -q -i 0.2 -s 1000 "ff02::1%${i##*/}" &
 	done
 	wait
+}
+
+state() { # what there is to know of the fabric and of who uses it
+	local dev f
+	ibctl dev list
+	ibctl cable list
+	for dev in "${DEVS[@]}"; do
+		ibctl qp list "$dev"
+		ibctl stats "$dev" | grep -v '[[:blank:]]0$'
+	done
+	on shca0 ibtracert "$(lid_of shca1)" "$(lid_of shca2)"
+	for f in /tmp/rc_traffic.* /tmp/ud_traffic.*; do
+		echo "-- $f"
+		cat "$f"
+	done
+	ps --ppid 2 -p 2 --deselect -o pid,ppid,ni,stat,time,wchan:20,args
+	osm_log
 }
 
 draw() { # one of the operations, to OP
@@ -102,8 +125,7 @@ for ((round = 0; round < ROUNDS; round++)); do
 	was=$(counter shca1 rx_packets)
 	moved() { (($(counter shca1 rx_packets) > was + 500)); }
 	wait_until 100 moved || {
-		rc_traffic
-		ibctl qp list shca1
+		state
 		fail 'RC does not come back'
 	}
 	for ((i = 0; i < STEPS; i++)); do
@@ -133,3 +155,53 @@ done
 [[ -z $(ibctl cable list) ]] || fail "cables are left: $(ibctl cable list)"
 no_devices || fail 'devices are left'
 ok 'everything is gone'
+
+# Both ends of cables go at the same time. Who was told that a device is gone
+# hears nothing of it afterwards, and neither does ib_core.
+run modprobe -r ib_ipoib
+ENDS=$(by_kernel 12 8 4)
+{
+	printf 'switches:\n  sw0: {ports: %d}\n' "$ENDS"
+	echo 'devices:'
+	for ((i = 0; i < ENDS; i++)); do
+		printf '  end%d:\n' $i
+	done
+	echo 'cables:'
+	for ((i = 0; i < ENDS; i++)); do
+		printf '  - [end%d, sw0/%d]\n' $i $((i + 1))
+	done
+} >/tmp/ends.yaml
+
+at_once() {
+	local i pids=()
+	run ibctl fabric apply /tmp/ends.yaml
+	for ((i = 0; i < ENDS; i++)); do
+		((i != ENDS / 2)) || {
+			ibctl switch del sw0 &
+			pids+=($!)
+		}
+		ibctl dev del "end$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+}
+
+ibctl -j monitor >/tmp/events &
+monitor=$!
+TIMES=$(by_kernel 6 4 1)
+for ((i = 0; i < TIMES; i++)); do
+	at_once
+done
+ended() { [[ $(jq -r .event /tmp/events | grep -cx del) == $((ENDS * TIMES)) ]]; }
+wait_until 10 ended || {
+	cat /tmp/events
+	fail 'the monitor does not tell of all that went'
+}
+kill $monitor
+no_devices || fail 'devices are left'
+jq -r '[.event, .name] | @tsv' /tmp/events | awk '
+	$1 == "new" { delete gone[$2] }
+	$1 == "del" { gone[$2] = 1 }
+	$1 == "set" && $2 in gone { print "after its end: " $0; bad = 1 }
+	END { exit bad }' || fail 'a device is told of that is gone'
+ok "$TIMES switches and their $ENDS adapters deleted at once"
