@@ -75,13 +75,14 @@ tcp_and_udp() { # WHAT
 # multicast GROUP INTERFACE-IN-A INTERFACE-IN-B NET
 multicast() {
 	rm -f /tmp/got
-	B timeout 40 socat -u "UDP4-RECV:6000,ip-add-membership=$1:$3" CREATE:/tmp/got &
+	# takes one datagram and ends
+	B timeout 40 socat -u "UDP4-RECVFROM:6000,ip-add-membership=$1:$3" CREATE:/tmp/got &
 	local socat=$!
 	wait_until 20 eval '
 		A bash -c "echo to the group | socat -u - UDP4-DATAGRAM:'"$1"':6000,ip-multicast-if=10.'"$4"'.0.1"
 		[[ -s /tmp/got ]]' || fail "nothing arrives at $1"
+	wait $socat || fail "socat ended with $?"
 	grep -q 'to the group' /tmp/got || fail "at $1 arrives: $(cat /tmp/got)"
-	kill $socat
 	ok "multicast to $1"
 }
 
