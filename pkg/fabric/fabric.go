@@ -196,9 +196,16 @@ func (f *Fabric) hasCable(h Host, c Cable) (bool, error) {
 }
 
 // Delete removes the fabric's devices and switches, and so its cables. What is
-// not there does not matter.
+// not there does not matter, and a RoCE device of such a name is not the fabric's.
 func (f *Fabric) Delete(c *genl.Client) error {
+	devices, err := c.Devices()
+	if err != nil {
+		return err
+	}
 	for _, d := range f.Devices {
+		if !slices.ContainsFunc(devices, func(o genl.Device) bool { return o.Name == d.Name && o.Link == genl.LinkIB }) {
+			continue
+		}
 		if err := c.DeleteDevice(d.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return f.errorf(d.Line, "%w", err)
 		}

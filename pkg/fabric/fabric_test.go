@@ -3,6 +3,7 @@
 package fabric
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -197,6 +198,30 @@ func TestDelete(t *testing.T) {
 	}
 	if _, err := c.Device("roce"); err != nil {
 		t.Errorf("a RoCE device went along: %v", err)
+	}
+}
+
+// A file that names a RoCE device does not declare that one.
+func TestDeleteRoCE(t *testing.T) {
+	c := client(t)
+	f := parse(t, "devices: {shca0: , shca1: }")
+	if err := f.Apply(c); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.DeleteDevice("shca0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AddDevice(genl.DeviceConfig{Name: "shca0", Netdev: "eth0"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Delete(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Device("shca0"); err != nil {
+		t.Errorf("a RoCE device went along: %v", err)
+	}
+	if _, err := c.Device("shca1"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the fabric's own device: %v", err)
 	}
 }
 
