@@ -78,6 +78,8 @@ func explainError(err error) error {
 		return fmt.Errorf("%w; 'ip link' lists them", err)
 	case errors.Is(err, os.ErrNotExist) && e.Attr == "qpn":
 		return fmt.Errorf("%w; 'ibctl qp list' lists them", err)
+	case errors.Is(err, os.ErrNotExist) && e.Attr == "name" && strings.HasSuffix(e.Op, " switch"):
+		return fmt.Errorf("%w; 'ibctl switch list' lists them", err)
 	case errors.Is(err, os.ErrNotExist) && (e.Attr == "name" || e.Attr == "dev"):
 		return fmt.Errorf("%w; 'ibctl dev list' lists them", err)
 	case errors.Is(err, os.ErrExist) && e.Attr == "name":
