@@ -22,7 +22,8 @@ type Options struct {
 	Netns          uint64
 	// File is where to write.
 	File string
-	// Snap is how many bytes of a frame are kept, 0 for all.
+	// Snap is how many bytes of a frame are kept, 0 for all. However few, the
+	// headers are read before.
 	Snap int
 	// QPN selects the packets of a queue pair, 0 all.
 	QPN uint32

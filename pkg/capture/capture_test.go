@@ -80,8 +80,52 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// cut is a frame as the socket hands it over with a snap length.
+func cut(t *testing.T, b []byte, snap int) frame {
+	t.Helper()
+	raw, err := filter(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, _ := bpf.Disassemble(raw)
+	vm, err := bpf.NewVM(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := vm.Run(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame{data: b[:min(n, len(b))], length: len(b), time: time.Now()}
+}
+
+// However little is kept of a frame, it is known for what it is.
+func TestSnap(t *testing.T) {
+	for _, b := range [][]byte{
+		build("10.0.0.2", "10.0.0.1", 0x11, 17, 1, rocePort),
+		build("fd00::2", "fd00::1", 4, 18, 1, rocePort),
+	} {
+		for _, snap := range []int{1, 40, len(b) - 1, SnapMax} {
+			ctx, cancel := context.WithCancel(t.Context())
+			o := Options{
+				Device: "shca0", Netdev: "eth0", File: filepath.Join(t.TempDir(), "x.pcapng"), Snap: snap,
+				QPs: func() ([]QP, error) { return []QP{{QPN: 17, Type: "ud"}, {QPN: 18, Type: "ud"}}, nil },
+			}
+			r, err := run(ctx, o, &fakeSource{frames: []frame{cut(t, b, snap)}, end: cancel})
+			if err != nil || r.Packets != 1 {
+				t.Errorf("snap %d of %d: %+v, %v", snap, len(b), r, err)
+				continue
+			}
+			want := fmt.Sprintf("0 in %d/%d shca0: received by QPN 1", min(snap, len(b)), len(b))
+			if got := read(t, o.File); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+				t.Errorf("snap %d: %q, want %q", snap, got, want)
+			}
+		}
+	}
+}
+
 func TestFilter(t *testing.T) {
-	raw, err := filter(100)
+	raw, err := filter(200)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +140,8 @@ func TestFilter(t *testing.T) {
 		frame []byte
 		want  int
 	}{
-		{build("10.0.0.1", "10.0.0.2", 4, 1, 1, rocePort), 100},
-		{build("fd00::1", "fd00::2", 4, 1, 1, rocePort), 100},
+		{build("10.0.0.1", "10.0.0.2", 4, 1, 1, rocePort), 200},
+		{build("fd00::1", "fd00::2", 4, 1, 1, rocePort), 200},
 		{build("10.0.0.1", "10.0.0.2", 4, 1, 1, 4790), 0},
 		{build("fd00::1", "fd00::2", 4, 1, 1, 4790), 0},
 		{other, 0},

@@ -18,7 +18,7 @@ import (
 // A frame is what was on an interface.
 type frame struct {
 	data   []byte
-	length int // before it was cut to the snap length
+	length int // before the source cut it
 	time   time.Time
 	sent   bool
 	intf   int // of the names given to newFiles
@@ -79,7 +79,7 @@ func (f *files) numbered(n int) string {
 	return fmt.Sprintf("%s.%05d%s", strings.TrimSuffix(f.name, ext), n, ext)
 }
 
-// write adds a frame.
+// write adds a frame, cut to the snap length.
 func (f *files) write(fr frame, comment string) error {
 	if f.size > 0 && f.written >= f.size {
 		if err := f.close(); err != nil {
@@ -93,11 +93,12 @@ func (f *files) write(fr frame, comment string) error {
 	if fr.sent {
 		direction = pcapgo.NgEpbFlagDirectionOutbound
 	}
+	data := fr.data[:min(len(fr.data), f.snap)]
 	info := gopacket.CaptureInfo{
-		Timestamp: fr.time, CaptureLength: len(fr.data), Length: fr.length, InterfaceIndex: fr.intf,
+		Timestamp: fr.time, CaptureLength: len(data), Length: fr.length, InterfaceIndex: fr.intf,
 	}
-	f.written += int64(len(fr.data) + len(comment) + 60)
-	return f.w.WritePacketWithOptions(info, fr.data, pcapgo.NgPacketOptions{
+	f.written += int64(len(data) + len(comment) + 60)
+	return f.w.WritePacketWithOptions(info, data, pcapgo.NgPacketOptions{
 		Comments: []string{comment}, Flags: &pcapgo.NgEpbFlags{Direction: direction},
 	})
 }

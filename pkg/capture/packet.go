@@ -17,6 +17,9 @@ const (
 	etherIPv6 = 0x86dd
 	etherVLAN = 0x8100
 	protoUDP  = 17
+	// headersMax is no less than parse reads: Ethernet, the longest IP header that
+	// it knows (IPv4 with options), UDP and BTH.
+	headersMax = 128
 )
 
 // A packet is what the headers of a RoCEv2 packet say.

@@ -23,7 +23,6 @@ const bufferBytes = 64 << 20
 // sockets are packet sockets, on the network interface and on lo.
 type sockets struct {
 	fd   []int
-	snap int
 	buf  []byte
 	oob  []byte
 	turn int
@@ -31,7 +30,7 @@ type sockets struct {
 
 // openSource opens the sockets in the device's network namespace.
 func openSource(o Options) (source, error) {
-	s := &sockets{snap: o.Snap, buf: make([]byte, SnapMax+1), oob: make([]byte, 256)}
+	s := &sockets{buf: make([]byte, SnapMax+1), oob: make([]byte, 256)}
 	err := inNetns(o.Netns, func() error {
 		for _, index := range []int{o.NetdevIndex, loIndex()} {
 			fd, err := openSocket(index, o.Snap)
@@ -107,8 +106,9 @@ func findNetns(inode uint64) (*os.File, error) {
 	return nil, fmt.Errorf("no process and no name leads to the network namespace %d of the device", inode)
 }
 
-// filter keeps what goes to the UDP port of RoCEv2, up to snap bytes. It reads no
-// VLAN tag, because the kernel takes it off first.
+// filter keeps what goes to the UDP port of RoCEv2, up to snap bytes, and all
+// headers however small that is. It reads no VLAN tag, because the kernel takes it
+// off first.
 func filter(snap int) ([]bpf.RawInstruction, error) {
 	return bpf.Assemble([]bpf.Instruction{
 		/* 0 */ bpf.LoadAbsolute{Off: 12, Size: 2},
@@ -123,7 +123,7 @@ func filter(snap int) ([]bpf.RawInstruction, error) {
 		/* 9 */ bpf.JumpIf{Cond: bpf.JumpEqual, Val: protoUDP, SkipFalse: 3},
 		/* 10 */ bpf.LoadAbsolute{Off: etherLen + 40 + 2, Size: 2},
 		/* 11 */ bpf.JumpIf{Cond: bpf.JumpEqual, Val: rocePort, SkipFalse: 1},
-		/* 12 */ bpf.RetConstant{Val: uint32(snap)},
+		/* 12 */ bpf.RetConstant{Val: uint32(max(snap, headersMax))},
 		/* 13 */ bpf.RetConstant{},
 	})
 }
