@@ -55,13 +55,19 @@ func (c Cable) String() string {
 
 func (c Cable) uses(p genl.Port) bool { return p.Node != "" && (c.A == p || c.B == p) }
 
+// sameRemote says whether both have the same end at another host. A network
+// namespace can have one such cable.
+func (c Cable) sameRemote(o Cable) bool {
+	return c.Remote != nil && o.Remote != nil && *c.Remote == *o.Remote
+}
+
 // is says whether they are the same, whichever way round.
 func (c Cable) is(o Cable) bool {
 	switch {
 	case (c.Remote == nil) != (o.Remote == nil):
 		return false
 	case c.Remote != nil:
-		return c.A == o.A && *c.Remote == *o.Remote
+		return c.A == o.A && c.sameRemote(o)
 	}
 	return c.A == o.A && c.B == o.B || c.A == o.B && c.B == o.A
 }
@@ -95,7 +101,8 @@ func Read(c *genl.Client) (h Host, err error) {
 // what the fabric does not declare. If something there contradicts the fabric,
 // that is an error, found before anything is made.
 //
-// Cables to other hosts go through the caller's network namespace.
+// Cables to other hosts go through the caller's network namespace. They are compared
+// with those of all namespaces, since the kernel does not tell whose a cable is.
 func (f *Fabric) Apply(c *genl.Client) error {
 	host, err := Read(c)
 	if err != nil {
@@ -158,7 +165,10 @@ func (f *Fabric) missing(h Host) (m Fabric, err error) {
 func (f *Fabric) hasSwitch(h Host, s Switch) (bool, error) {
 	i := slices.IndexFunc(h.Switches, func(o genl.Switch) bool { return o.Name == s.Name })
 	if i < 0 {
-		return false, nil
+		if slices.ContainsFunc(h.Devices, func(o genl.Device) bool { return o.Name == s.Name }) {
+			return false, f.errorf(s.Line, "switch %s: there is a device of this name already; delete it first", s.Name)
+		}
+		return false, f.guidFree(h, s.GUID, "switch", s.Name, s.Line)
 	}
 	o := h.Switches[i]
 	if o.PortCount != s.Ports || s.GUID != 0 && o.GUID != s.GUID {
@@ -170,7 +180,10 @@ func (f *Fabric) hasSwitch(h Host, s Switch) (bool, error) {
 func (f *Fabric) hasDevice(h Host, d Device) (bool, error) {
 	i := slices.IndexFunc(h.Devices, func(o genl.Device) bool { return o.Name == d.Name })
 	if i < 0 {
-		return false, nil
+		if slices.ContainsFunc(h.Switches, func(o genl.Switch) bool { return o.Name == d.Name }) {
+			return false, f.errorf(d.Line, "device %s: there is a switch of this name already; delete it first", d.Name)
+		}
+		return false, f.guidFree(h, d.GUID, "device", d.Name, d.Line)
 	}
 	o := h.Devices[i]
 	if o.Link != genl.LinkIB {
@@ -182,13 +195,36 @@ func (f *Fabric) hasDevice(h Host, d Device) (bool, error) {
 	return true, nil
 }
 
-func (f *Fabric) hasCable(h Host, c Cable) (bool, error) {
-	for _, o := range h.Cables {
-		have := Cable{A: o.A, B: o.B, Remote: o.Remote}
-		if have.is(c) {
-			return true, nil
+// guidFree refuses the GUID of a node to be made, if the host has one with it. 0 is
+// none.
+func (f *Fabric) guidFree(h Host, guid genl.GUID, kind, name string, line int) error {
+	var owner string
+	for _, o := range h.Switches {
+		if o.GUID == guid {
+			owner = o.Name
 		}
-		if have.uses(c.A) || have.uses(c.B) {
+	}
+	for _, o := range h.Devices {
+		if o.Link == genl.LinkIB && o.NodeGUID == guid {
+			owner = o.Name
+		}
+	}
+	if guid == 0 || owner == "" {
+		return nil
+	}
+	return f.errorf(line, "%s %s: the GUID %v is that of %s already", kind, name, guid, owner)
+}
+
+func (f *Fabric) hasCable(h Host, c Cable) (bool, error) {
+	var there []Cable
+	for _, o := range h.Cables {
+		there = append(there, Cable{A: o.A, B: o.B, Remote: o.Remote})
+	}
+	if slices.ContainsFunc(there, c.is) {
+		return true, nil
+	}
+	for _, have := range there {
+		if have.uses(c.A) || have.uses(c.B) || have.sameRemote(c) {
 			return false, f.errorf(c.Line, "cable %v: there is a cable %v already; pull it first", c, have)
 		}
 	}

@@ -4,6 +4,7 @@ package fabric
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,11 @@ func TestRefused(t *testing.T) {
 		ab + "  - {port: a, udp_port: 0}":      `f.yaml:3: cable: udp_port must be a number from 1 to 65535, not "0"`,
 		ab + "  - {port: a, id: 4294967296}":   `f.yaml:3: cable: id must be a number from 0 to 4294967295, not "4294967296"`,
 		ab + "  - {port: a, to: b}":            `f.yaml:3: cable: unknown key "to"; there are port, remote, id and udp_port`,
+
+		"devices:\n  a: {guid: 1}\n  b: {guid: 1}":                                            "f.yaml:3: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		"switches:\n  a: {ports: 1, guid: 1}\n  b: {ports: 1, guid: 1}":                       "f.yaml:3: switch b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		"switches:\n  a: {ports: 1, guid: 1}\ndevices:\n  b: {guid: 1}":                       "f.yaml:4: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		ab + "  - {port: a, remote: 10.0.0.1, id: 1}\n  - {port: b, remote: 10.0.0.1, id: 1}": "f.yaml:4: cable b/1 remote 10.0.0.1 id 1: there is a cable to that end already, in line 3",
 	} {
 		if _, err := Parse("f.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
@@ -160,6 +166,51 @@ func TestContradiction(t *testing.T) {
 	err := parse(t, "devices:\n  bad name:\n").Apply(c)
 	if err == nil || !strings.HasPrefix(err.Error(), "f.yaml:2: add device bad name: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What the file wants is taken by something of another name.
+func TestTaken(t *testing.T) {
+	c := client(t)
+	apply(t, c, small)
+	if err := c.AddDevice(genl.DeviceConfig{Name: "roce", Netdev: "eth0"}); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"switches:\n  shca0: {ports: 1}":                     "f.yaml:2: switch shca0: there is a device of this name already; delete it first",
+		"switches:\n  roce: {ports: 1}":                      "f.yaml:2: switch roce: there is a device of this name already; delete it first",
+		"devices:\n  sw0:":                                   "f.yaml:2: device sw0: there is a switch of this name already; delete it first",
+		"devices:\n  x: {guid: 0253484300000001}":            "f.yaml:2: device x: the GUID 0253:4843:0000:0001 is that of shca0 already",
+		"devices:\n  x: {guid: 0253484301000001}":            "f.yaml:2: device x: the GUID 0253:4843:0100:0001 is that of sw0 already",
+		"switches:\n  x: {ports: 1, guid: 0253484300000001}": "f.yaml:2: switch x: the GUID 0253:4843:0000:0001 is that of shca0 already",
+		"switches:\n  x: {ports: 1, guid: 0253484301000001}": "f.yaml:2: switch x: the GUID 0253:4843:0100:0001 is that of sw0 already",
+		"cables:\n  - {port: new, remote: 192.0.2.7, id: 1}": "f.yaml:2: cable new/1 remote 192.0.2.7 id 1: there is a cable sw0/4 remote 192.0.2.7 id 1 already; pull it first",
+	} {
+		// What is missing is not made.
+		if strings.HasPrefix(text, "devices:") {
+			text += "\n  new:"
+		} else {
+			text += "\ndevices:\n  new:"
+		}
+		err := parse(t, text).Apply(c)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+		if got := shown(t, c); got != small {
+			t.Errorf("%q: something was made:\n%s", text, got)
+		}
+	}
+	// The GUID of a RoCE device is none of the fabric's.
+	roce, err := c.Device("roce")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parse(t, fmt.Sprintf("devices: {x: {guid: %q}}", roce.NodeGUID)).Apply(c); err != nil {
+		t.Error(err)
+	}
+	// Nor does it matter who else goes to that host by another port or number.
+	if err := parse(t, "devices: {y: }\ncables:\n  - {port: y, remote: 192.0.2.7, id: 1, udp_port: 5}").Apply(c); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -253,20 +253,50 @@ func (f *Fabric) remoteCable(n *yaml.Node, c Cable) (Cable, error) {
 // check finds what no kernel could make.
 func (f *Fabric) check() error {
 	ports := make(map[string]uint32)
+	guids := make(map[genl.GUID]int) // the lines they are in
 	for _, s := range f.Switches {
 		ports[s.Name] = s.Ports
+		if err := f.once(guids, s.GUID, "switch "+s.Name, s.Line); err != nil {
+			return err
+		}
 	}
 	for _, d := range f.Devices {
 		if _, twice := ports[d.Name]; twice {
 			return f.errorf(d.Line, "device %s: there is a switch of this name", d.Name)
 		}
 		ports[d.Name] = 1
+		if err := f.once(guids, d.GUID, "device "+d.Name, d.Line); err != nil {
+			return err
+		}
 	}
+	return f.checkCables(ports)
+}
+
+// once notes the GUID of an object, unless it is 0, and refuses one that was noted
+// before.
+func (f *Fabric) once(guids map[genl.GUID]int, guid genl.GUID, object string, line int) error {
+	if guid == 0 {
+		return nil
+	}
+	if before, twice := guids[guid]; twice {
+		return f.errorf(line, "%s: the GUID %v is taken already, in line %d", object, guid, before)
+	}
+	guids[guid] = line
+	return nil
+}
+
+// checkCables checks the cables of nodes that have so many ports.
+func (f *Fabric) checkCables(ports map[string]uint32) error {
 	used := make(map[genl.Port]int)
+	remotes := make(map[genl.Remote]int)
 	for _, c := range f.Cables {
 		ends := []genl.Port{c.A}
 		if c.Remote == nil {
 			ends = append(ends, c.B)
+		} else if before, twice := remotes[*c.Remote]; twice {
+			return f.errorf(c.Line, "cable %v: there is a cable to that end already, in line %d", c, before)
+		} else {
+			remotes[*c.Remote] = c.Line
 		}
 		for _, p := range ends {
 			n, ok := ports[p.Node]
