@@ -168,6 +168,7 @@ static int new_ib(struct genl_info *info, const char *name)
 {
 	struct nlattr *netdev_attr = info->attrs[SOFTHCA_A_DEV_NETDEV_NAME];
 	struct nlattr *guid_attr = info->attrs[SOFTHCA_A_DEV_NODE_GUID];
+	u64 guid = guid_attr ? nla_get_u64(guid_attr) : 0;
 	int ret;
 
 	if (netdev_attr) {
@@ -175,13 +176,15 @@ static int new_ib(struct genl_info *info, const char *name)
 				    "a device of link type ib has no network interface, but a port for a cable");
 		return -EINVAL;
 	}
-	if (guid_attr && !nla_get_u64(guid_attr)) {
+	if (guid_attr && !guid) {
 		NL_SET_ERR_MSG_ATTR(info->extack, guid_attr,
 				    "0 is no GUID");
 		return -EINVAL;
 	}
-	ret = shca_device_add_ib(name, guid_attr ? nla_get_u64(guid_attr) : 0,
-				 info->extack);
+	if (guid && shca_switch_guid_taken(guid, info->extack))
+		ret = -EADDRINUSE;
+	else
+		ret = shca_device_add_ib(name, guid, info->extack);
 	if (ret == -EADDRINUSE)
 		NL_SET_BAD_ATTR(info->extack, guid_attr);
 	return ret;

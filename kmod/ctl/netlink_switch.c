@@ -149,7 +149,8 @@ static void tell(u8 cmd, const struct shca_switch *sw)
  * @skb: request
  * @info: its attributes
  *
- * Devices and switches share the names, since a cable's end is named by one.
+ * Devices and switches share the names, since a cable's end is named by one, and
+ * the GUIDs, since a subnet manager takes nodes with one for the same.
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -157,7 +158,8 @@ static void tell(u8 cmd, const struct shca_switch *sw)
 int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *ports = info->attrs[SOFTHCA_A_SWITCH_PORTS];
-	struct nlattr *guid = info->attrs[SOFTHCA_A_SWITCH_GUID];
+	struct nlattr *guid_attr = info->attrs[SOFTHCA_A_SWITCH_GUID];
+	u64 guid = guid_attr ? nla_get_u64(guid_attr) : 0;
 	char name[SHCA_SWITCH_NAME_MAX + 1];
 	struct nlattr *attr = get_name(info, name);
 	struct shca_switch *sw;
@@ -170,8 +172,8 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the request lacks ports");
 		return -EINVAL;
 	}
-	if (guid && !nla_get_u64(guid)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, guid, "0 is no GUID");
+	if (guid_attr && !guid) {
+		NL_SET_ERR_MSG_ATTR(info->extack, guid_attr, "0 is no GUID");
 		return -EINVAL;
 	}
 	dev = shca_device_find(name);
@@ -181,8 +183,13 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 				    "the name is taken: there is a device of this name already");
 		return -EEXIST;
 	}
-	ret = shca_switch_add(name, nla_get_u32(ports),
-			      guid ? nla_get_u64(guid) : 0, info->extack);
+	if (guid && shca_device_guid_taken(guid, info->extack))
+		ret = -EADDRINUSE;
+	else
+		ret = shca_switch_add(name, nla_get_u32(ports), guid,
+				      info->extack);
+	if (ret == -EADDRINUSE)
+		NL_SET_BAD_ATTR(info->extack, guid_attr);
 	if (ret == -EEXIST || ret == -EINVAL)
 		NL_SET_BAD_ATTR(info->extack, attr);
 	sw = ret ? NULL : shca_switch_find(name);

@@ -99,6 +99,39 @@ static struct shca_switch *find(const char *name)
 	return NULL;
 }
 
+static bool guid_taken(__be64 guid, struct netlink_ext_ack *extack)
+{
+	struct shca_switch *sw;
+
+	lockdep_assert_held(&switch_mutex);
+	list_for_each_entry(sw, &switches, list) {
+		if (sw->node.guid == guid) {
+			shca_extack(extack, "the GUID is that of %s already",
+				    sw->name);
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * shca_switch_guid_taken - whether a switch has a GUID
+ * @guid: of the node, in host order
+ * @extack: whose it is; or NULL
+ *
+ * Context: process, may sleep.
+ * Return: true if one has it.
+ */
+bool shca_switch_guid_taken(u64 guid, struct netlink_ext_ack *extack)
+{
+	bool taken;
+
+	mutex_lock(&switch_mutex);
+	taken = guid_taken(cpu_to_be64(guid), extack);
+	mutex_unlock(&switch_mutex);
+	return taken;
+}
+
 /**
  * shca_switch_add - add a switch
  * @name: its name
@@ -106,8 +139,11 @@ static struct shca_switch *find(const char *name)
  * @guid: of the node, in host order; 0: a random one of our own
  * @extack: why not; or NULL
  *
+ * That no device has this GUID is for the caller to see.
+ *
  * Context: process, may sleep.
- * Return: 0, -EINVAL, -ERANGE, -EEXIST or -ENOMEM.
+ * Return: 0, -EINVAL, -ERANGE, -ENOMEM, -EEXIST if there is a switch of this
+ * name, or -EADDRINUSE if there is one with this GUID.
  */
 int shca_switch_add(const char *name, u32 ports, u64 guid,
 		    struct netlink_ext_ack *extack)
@@ -134,6 +170,8 @@ int shca_switch_add(const char *name, u32 ports, u64 guid,
 			    "the name is taken: there is a switch %s already",
 			    name);
 		ret = -EEXIST;
+	} else if (guid_taken(sw->node.guid, extack)) {
+		ret = -EADDRINUSE;
 	} else {
 		sw->id = ++last_id;
 		list_add_tail(&sw->list, &switches);

@@ -66,6 +66,7 @@ struct shca_switch {
 int shca_switch_add(const char *name, u32 ports, u64 guid,
 		    struct netlink_ext_ack *extack);
 int shca_switch_del(const char *name);
+bool shca_switch_guid_taken(u64 guid, struct netlink_ext_ack *extack);
 struct shca_switch *shca_switch_find(const char *name);
 struct shca_switch *shca_switch_find_from(u32 id);
 void shca_switch_put(struct shca_switch *sw);

@@ -441,15 +441,25 @@ int shca_device_add(const char *name, struct net_device *ndev,
 	return ret;
 }
 
-/* One that no other device has: SMs and IPoIB take it for the port's name. */
-static bool guid_taken(__be64 guid, struct netlink_ext_ack *extack)
+/**
+ * shca_device_guid_taken - whether a device with a native port has a GUID
+ * @guid: of the node, in host order
+ * @extack: whose it is; or NULL
+ *
+ * No two nodes may have one: SMs and IPoIB take it for the port's name.
+ *
+ * Context: process, may sleep.
+ * Return: true if one has it.
+ */
+bool shca_device_guid_taken(u64 guid, struct netlink_ext_ack *extack)
 {
+	__be64 wanted = cpu_to_be64(guid);
 	struct shca_dev *dev;
 	bool taken = false;
 
 	mutex_lock(&list_mutex);
 	list_for_each_entry(dev, &devices, list) {
-		if (!dev->node || dev->node->guid != guid)
+		if (!dev->node || dev->node->guid != wanted)
 			continue;
 		shca_extack(extack, "the GUID is that of %s already",
 			    dev->ib.name);
@@ -473,16 +483,16 @@ u64 shca_random_guid(void)
 	return 0x1253484300000000ull | get_random_u32();
 }
 
-static int add_ib(const char *name, __be64 guid, struct netlink_ext_ack *extack)
+static int add_ib(const char *name, u64 guid, struct netlink_ext_ack *extack)
 {
 	struct shca_dev *dev;
 	int ret;
 
 	lockdep_assert_held(&add_mutex);
-	if (guid_taken(guid, extack))
+	if (shca_device_guid_taken(guid, extack))
 		return -EADDRINUSE;
 	/* A subnet has many nodes, and its tools tell them by description. */
-	dev = device_alloc(&shca_ib_ops, NULL, guid, name);
+	dev = device_alloc(&shca_ib_ops, NULL, cpu_to_be64(guid), name);
 	if (!dev) {
 		shca_extack(extack, "there is not enough memory for a device");
 		return -ENOMEM;
@@ -509,8 +519,10 @@ dealloc:
  * @guid: of node and port, in host order; 0: a random one of our own
  * @extack: why not; or NULL
  *
+ * That no switch has this GUID is for the caller to see.
+ *
  * Context: process, may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno; -EADDRINUSE if another device has this GUID.
  */
 int shca_device_add_ib(const char *name, u64 guid,
 		       struct netlink_ext_ack *extack)
@@ -522,7 +534,7 @@ int shca_device_add_ib(const char *name, u64 guid,
 	if (!guid)
 		guid = shca_random_guid();
 	mutex_lock(&add_mutex);
-	ret = add_ib(name, cpu_to_be64(guid), extack);
+	ret = add_ib(name, guid, extack);
 	mutex_unlock(&add_mutex);
 	return ret;
 }

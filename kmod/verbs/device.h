@@ -52,6 +52,7 @@ int shca_device_add(const char *name, struct net_device *ndev,
 int shca_check_name(const char *what, const char *name,
 		    struct netlink_ext_ack *extack);
 u64 shca_random_guid(void);
+bool shca_device_guid_taken(u64 guid, struct netlink_ext_ack *extack);
 int shca_device_add_ib(const char *name, u64 guid,
 		       struct netlink_ext_ack *extack);
 int shca_device_del(const char *name, struct netlink_ext_ack *extack);

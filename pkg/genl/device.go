@@ -97,8 +97,8 @@ func (c *Client) Device(name string) (Device, error) {
 }
 
 // AddDevice creates a device. If the name is taken, errors.Is(err,
-// os.ErrExist); without the network interface, os.ErrNotExist; without the
-// privilege, os.ErrPermission.
+// os.ErrExist); if the GUID is, syscall.EADDRINUSE; without the network interface,
+// os.ErrNotExist; without the privilege, os.ErrPermission.
 func (c *Client) AddDevice(cfg DeviceConfig) error {
 	_, err := c.execute(request{
 		op: "add device", object: cfg.Name, cmd: proto.CmdDevNew, flags: flagsSet,

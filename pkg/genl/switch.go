@@ -49,7 +49,8 @@ func (c *Client) Switch(name string) (Switch, error) {
 	}, decodeSwitch)
 }
 
-// AddSwitch creates a switch. If the name is taken, errors.Is(err, os.ErrExist).
+// AddSwitch creates a switch. If the name is taken, errors.Is(err, os.ErrExist); if
+// the GUID is, syscall.EADDRINUSE.
 func (c *Client) AddSwitch(cfg SwitchConfig) error {
 	_, err := c.execute(request{
 		op: "add switch", object: cfg.Name, cmd: proto.CmdSwitchNew, flags: flagsSet,

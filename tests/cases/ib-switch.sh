@@ -13,6 +13,20 @@ for i in 0 1 2 3; do
 done
 run ibctl cable add sw0/4 sw1/4
 run ibctl cable list
+
+# taken GUID OWNER: neither switch nor device gets it
+taken() {
+	local node
+	for node in 'switch add other ports 1' 'dev add other link ib'; do
+		# shellcheck disable=SC2086 # words
+		refused ibctl $node guid "$1" 2>/tmp/err
+		grep -q "the GUID is that of $2 already" /tmp/err || fail "$node: $(cat /tmp/err)"
+	done
+}
+taken 0253:4843:0100:0002 sw1
+taken "$(port_guid shca0)" shca0
+ok 'no two nodes have one GUID'
+
 osm_start shca0 --sweep 2
 active "${DEVS[@]}"
 run ibctl switch show sw0

@@ -212,6 +212,9 @@ func (k *Kernel) devNewIB(r *req, d *genl.Device) error {
 	if _, ok := r.str[proto.DevNetdevName]; ok {
 		return r.refuse(syscall.EINVAL, proto.DevNetdevName, "a device of link type ib has no network interface, but a port for a cable")
 	}
+	if err := k.guidTaken(r, proto.DevNodeGUID); err != nil {
+		return err
+	}
 	d.PortState, d.ActiveMTU = genl.PortStateDown, 4096
 	d.NodeGUID = genl.GUID(0x0253484300000000 | uint64(k.index+1))
 	if guid, ok := r.u64[proto.DevNodeGUID]; ok {

@@ -32,6 +32,28 @@ func (k *Kernel) namedSwitch(r *req) (*genl.Switch, error) {
 	return nil, r.refuse(syscall.ENODEV, proto.SwitchName, "there is no switch of this name")
 }
 
+// guidTaken refuses the GUID that an attribute of a request names, if a node has it.
+func (k *Kernel) guidTaken(r *req, attr uint16) error {
+	guid, ok := r.u64[attr]
+	if !ok {
+		return nil
+	}
+	taken := func(name string) error {
+		return r.refuse(syscall.EADDRINUSE, attr, "the GUID is that of "+name+" already")
+	}
+	for _, s := range k.switches {
+		if s.GUID == genl.GUID(guid) {
+			return taken(s.Name)
+		}
+	}
+	for _, d := range k.devices {
+		if d.Link == genl.LinkIB && d.NodeGUID == genl.GUID(guid) {
+			return taken(d.Name)
+		}
+	}
+	return nil
+}
+
 func (k *Kernel) switchNew(r *req) error {
 	name, err := r.needString(proto.SwitchName)
 	if err != nil {
@@ -45,6 +67,9 @@ func (k *Kernel) switchNew(r *req) error {
 		return r.refuse(syscall.EEXIST, proto.SwitchName, "the name is taken: there is a device of this name already")
 	case k.findSwitch(name) != nil:
 		return r.refuse(syscall.EEXIST, proto.SwitchName, "the name is taken: there is a switch "+name+" already")
+	}
+	if err := k.guidTaken(r, proto.SwitchGUID); err != nil {
+		return err
 	}
 	s := &genl.Switch{Name: name, PortCount: ports, GUID: genl.GUID(0x0253484301000000 | uint64(len(k.switches)+1))}
 	if guid, ok := r.u64[proto.SwitchGUID]; ok {
