@@ -164,7 +164,7 @@ func OpenCopies(f Filter, owners []Owner, every uint32) (*Copies, error) {
 			return nil, fmt.Errorf("set the constant %s: %w", name, err)
 		}
 	}
-	s, err := open(spec, f, owners, "copies_qp_connect", "copies_qp_destroy", "copies_burst", "copies_send_fetch",
+	s, err := open(spec, f, owners, "on_qp_connect", "copies_qp_destroy", "copies_burst", "copies_send_fetch",
 		"copies_send_wire", "copies_send_done", "copies_xmit")
 	if err != nil {
 		return nil, err

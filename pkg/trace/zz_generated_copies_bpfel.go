@@ -51,12 +51,12 @@ const (
 	copiesMapRing             = "ring"
 	copiesMapSamples          = "samples"
 	copiesProgCopiesBurst     = "copies_burst"
-	copiesProgCopiesQpConnect = "copies_qp_connect"
 	copiesProgCopiesQpDestroy = "copies_qp_destroy"
 	copiesProgCopiesSendDone  = "copies_send_done"
 	copiesProgCopiesSendFetch = "copies_send_fetch"
 	copiesProgCopiesSendWire  = "copies_send_wire"
 	copiesProgCopiesXmit      = "copies_xmit"
+	copiesProgOnQpConnect     = "on_qp_connect"
 	copiesProgOnQpCreate      = "on_qp_create"
 	copiesVarMaxLength        = "max_length"
 	copiesVarVmemmapAt        = "vmemmap_at"
@@ -111,12 +111,12 @@ type copiesSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type copiesProgramSpecs struct {
 	CopiesBurst     *ebpf.ProgramSpec `ebpf:"copies_burst"`
-	CopiesQpConnect *ebpf.ProgramSpec `ebpf:"copies_qp_connect"`
 	CopiesQpDestroy *ebpf.ProgramSpec `ebpf:"copies_qp_destroy"`
 	CopiesSendDone  *ebpf.ProgramSpec `ebpf:"copies_send_done"`
 	CopiesSendFetch *ebpf.ProgramSpec `ebpf:"copies_send_fetch"`
 	CopiesSendWire  *ebpf.ProgramSpec `ebpf:"copies_send_wire"`
 	CopiesXmit      *ebpf.ProgramSpec `ebpf:"copies_xmit"`
+	OnQpConnect     *ebpf.ProgramSpec `ebpf:"on_qp_connect"`
 	OnQpCreate      *ebpf.ProgramSpec `ebpf:"on_qp_create"`
 }
 
@@ -204,24 +204,24 @@ type copiesVariables struct {
 // It can be passed to loadCopiesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type copiesPrograms struct {
 	CopiesBurst     *ebpf.Program `ebpf:"copies_burst"`
-	CopiesQpConnect *ebpf.Program `ebpf:"copies_qp_connect"`
 	CopiesQpDestroy *ebpf.Program `ebpf:"copies_qp_destroy"`
 	CopiesSendDone  *ebpf.Program `ebpf:"copies_send_done"`
 	CopiesSendFetch *ebpf.Program `ebpf:"copies_send_fetch"`
 	CopiesSendWire  *ebpf.Program `ebpf:"copies_send_wire"`
 	CopiesXmit      *ebpf.Program `ebpf:"copies_xmit"`
+	OnQpConnect     *ebpf.Program `ebpf:"on_qp_connect"`
 	OnQpCreate      *ebpf.Program `ebpf:"on_qp_create"`
 }
 
 func (p *copiesPrograms) Close() error {
 	return _CopiesClose(
 		p.CopiesBurst,
-		p.CopiesQpConnect,
 		p.CopiesQpDestroy,
 		p.CopiesSendDone,
 		p.CopiesSendFetch,
 		p.CopiesSendWire,
 		p.CopiesXmit,
+		p.OnQpConnect,
 		p.OnQpCreate,
 	)
 }

@@ -8,6 +8,8 @@
  * A queue pair has one sample at a time, from its fetch until it is done.
  */
 #include "filter.h"
+#include "lost.h"
+#include "peers.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
@@ -47,14 +49,6 @@ struct {
 	__type(value, struct path);
 } paths SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, __u32);
-} peers SEC(".maps");
-
 /* The sample of a queue pair, by the QPN that its packets are for */
 struct sample {
 	__u32 qpn;
@@ -73,13 +67,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
 } ring SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} lost SEC(".maps");
 
 /* Messages that could have been samples, and samples that are not over */
 static volatile __u32 seen;
@@ -153,15 +140,6 @@ struct skb_shared_info {
 
 /* ------------------------------------------------------------------------------ */
 
-static __always_inline void count_lost(void)
-{
-	__u32 zero = 0;
-	__u64 *n = bpf_map_lookup_elem(&lost, &zero);
-
-	if (n)
-		*n += 1;
-}
-
 static __always_inline struct head *record(__u32 kind, __u32 qpn, __u32 index)
 {
 	struct head *h = bpf_ringbuf_reserve(&ring, sizeof(*h), 0);
@@ -188,15 +166,6 @@ static __always_inline int is_sample(__u32 qpn, __u32 index, __u32 *key)
 	*key = *to;
 	s = bpf_map_lookup_elem(&samples, key);
 	return s && s->qpn == qpn && s->index == index;
-}
-
-SEC("tracepoint/softhca/qp_connect")
-int copies_qp_connect(struct qp_connect *e)
-{
-	__u32 qpn = e->c.qpn, to = e->dest_qpn;
-
-	bpf_map_update_elem(&peers, &qpn, &to, BPF_ANY);
-	return SEEN;
 }
 
 SEC("raw_tp/burst")

@@ -9,6 +9,7 @@
 #include <asm/ptrace.h>
 
 #include "filter.h"
+#include "peers.h"
 
 #define SLOTS	(1 << 16)
 #define QP_SLOTS (1 << 12)
@@ -147,15 +148,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } due_receive SEC(".maps");
-
-/* The peer of a connected queue pair, which may be on this host or not */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, __u32);
-	__type(value, __u32);
-} peers SEC(".maps");
 
 static const struct series no_series;
 
@@ -491,15 +483,6 @@ int on_recv_done(RAW *ctx)
 	if (d)
 		*d = (__u64)qpn << 32 | (__u32)ctx->args[RECV_PSN];
 	return 0;
-}
-
-SEC("tracepoint/softhca/qp_connect")
-int on_qp_connect(struct qp_connect *e)
-{
-	__u32 qpn = e->c.qpn, to = e->dest_qpn;
-
-	bpf_map_update_elem(&peers, &qpn, &to, BPF_ANY);
-	return SEEN;
 }
 
 SEC("raw_tp/send_done")

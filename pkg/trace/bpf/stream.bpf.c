@@ -6,6 +6,7 @@
 #include <asm/ptrace.h>
 
 #include "filter.h"
+#include "lost.h"
 
 #define BODY_MAX	64
 
@@ -61,30 +62,29 @@ struct {
 	__uint(max_entries, 1 << 22);
 } ring SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} lost SEC(".maps");
-
-static __always_inline void emit(const void *event, __u32 kind, __u32 size)
+/* A record with all but its body, or 0 */
+static __always_inline struct record *record(__u32 kind)
 {
 	struct record *r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	__u32 zero = 0;
-	__u64 *n;
-	int i;
 
 	if (!r) {
-		n = bpf_map_lookup_elem(&lost, &zero);
-		if (n)
-			*n += 1;
-		return;
+		count_lost();
+		return 0;
 	}
 	r->time = bpf_ktime_get_ns();
 	r->kind = kind;
 	r->pid = bpf_get_current_pid_tgid() >> 32;
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	return r;
+}
+
+static __always_inline void emit(const void *event, __u32 kind, __u32 size)
+{
+	struct record *r = record(kind);
+	int i;
+
+	if (!r)
+		return;
 	/* In words, each at a place that is fixed: the context allows no other. */
 #pragma unroll
 	for (i = 0; i < BODY_MAX / 4; i++)
@@ -122,27 +122,18 @@ STREAM(burst, KIND_BURST, 52)
  */
 static __always_inline void emit_nak(RAW *ctx, __u32 kind, __u32 msn)
 {
-	__u32 qpn = QPN(ctx), zero = 0;
+	__u32 qpn = QPN(ctx);
 	struct nak *n;
 	struct record *r;
 	struct owner *o;
-	__u64 *count;
 
 	if ((ctx->args[ACK_SYNDROME] & SYNDROME_KIND) != SYNDROME_NAK ||
 	    !wanted_qpn(qpn))
 		return;
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r) {
-		count = bpf_map_lookup_elem(&lost, &zero);
-		if (count)
-			*count += 1;
+	r = record(kind);
+	if (!r)
 		return;
-	}
-	__builtin_memset(r, 0, sizeof(*r));
-	r->time = bpf_ktime_get_ns();
-	r->kind = kind;
-	r->pid = bpf_get_current_pid_tgid() >> 32;
-	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	__builtin_memset(r->body, 0, sizeof(r->body));
 	n = (void *)r->body;
 	o = bpf_map_lookup_elem(&owners, &qpn);
 	if (o)
@@ -208,28 +199,19 @@ int stream_modify_failed(struct pt_regs *regs)
 {
 	struct modify_failed *m;
 	struct record *r;
-	__u32 qpn = regs->rdi, zero = 0;
+	__u32 qpn = regs->rdi;
 	struct owner *o = bpf_map_lookup_elem(&owners, &qpn);
 	char comm[NAME];
-	__u64 *n;
 
 	bpf_get_current_comm(comm, sizeof(comm));
 	if ((want_qpn && qpn != want_qpn) ||
 	    (want_dev[0] && (!o || !same_name(o->dev, want_dev))) ||
 	    !wanted_owner(bpf_get_current_pid_tgid() >> 32, comm))
 		return SEEN;
-	r = bpf_ringbuf_reserve(&ring, sizeof(*r), 0);
-	if (!r) {
-		n = bpf_map_lookup_elem(&lost, &zero);
-		if (n)
-			*n += 1;
+	r = record(KIND_MODIFY_FAILED);
+	if (!r)
 		return SEEN;
-	}
-	__builtin_memset(r, 0, sizeof(*r));
-	r->time = bpf_ktime_get_ns();
-	r->kind = KIND_MODIFY_FAILED;
-	r->pid = bpf_get_current_pid_tgid() >> 32;
-	__builtin_memcpy(r->comm, comm, NAME);
+	__builtin_memset(r->body, 0, sizeof(r->body));
 	m = (void *)r->body;
 	if (o)
 		__builtin_memcpy(m->dev, o->dev, NAME);

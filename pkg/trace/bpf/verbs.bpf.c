@@ -12,6 +12,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#include "lost.h"
+
 #define COMM	16
 #define DEVICE	64	/* IB_DEVICE_NAME_MAX */
 
@@ -116,13 +118,6 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ring SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} lost SEC(".maps");
-
 static __always_inline struct ib_device *device_of(__u32 what, const void *arg)
 {
 	switch (what) {
@@ -195,9 +190,7 @@ int verbs_return(struct pt_regs *regs)
 	struct call *c = bpf_map_lookup_elem(&calls, &thread);
 	__s64 value = regs->rax;
 	char comm[COMM];
-	__u32 zero = 0;
 	struct operation *o;
-	__u64 *n;
 
 	if (!c || c->cookie != cookie)
 		return 0;
@@ -208,9 +201,7 @@ int verbs_return(struct pt_regs *regs)
 		goto forget;
 	o = bpf_ringbuf_reserve(&ring, sizeof(*o), 0);
 	if (!o) {
-		n = bpf_map_lookup_elem(&lost, &zero);
-		if (n)
-			*n += 1;
+		count_lost();
 		goto forget;
 	}
 	o->time = now;
