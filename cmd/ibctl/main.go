@@ -14,8 +14,16 @@ import (
 	"github.com/softhca/softhca/pkg/genl"
 )
 
-func main() {
+// untilSignal returns a context that ends with the first SIGINT or SIGTERM. A second
+// one ends the program as if nobody had asked for it.
+func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+func main() {
+	ctx, stop := untilSignal()
 	code := cli.Main(ctx, os.Args[1:], cli.Env{
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,

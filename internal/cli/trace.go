@@ -101,8 +101,9 @@ func newTrace(a *app) *cobra.Command {
 		Long: `Show what happens on the data path, by eBPF programs on the tracepoints of the
 module. They need root, and a kernel with BPF.
 
-While nothing is traced, tracing costs nothing. Ctrl-C ends a trace and takes
-the programs out again, under load too. With -j there is a JSON object a line.`,
+While nothing is traced, tracing costs nothing. Ctrl-C takes the programs out
+again, under load too, and what they have told until then is still shown; a second
+Ctrl-C does not wait for that. With -j there is a JSON object a line.`,
 	}, newTraceLatency(a), newTraceFlow(a), newTraceCopies(a), newTraceErrors(a), newTraceTimeline(a), newTraceVerbs(a))
 }
 

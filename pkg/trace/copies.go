@@ -359,9 +359,10 @@ func pageFrames(pid uint32, addr uint64, length uint32) []uint64 {
 	return frames
 }
 
-// Stop ends the comparison of samples, after those that are in the buffer.
+// Stop detaches the programs, and ends the comparison of samples after those that
+// are in the buffer.
 func (c *Copies) Stop() error {
-	err := c.r.Flush()
+	err := stop(&c.s.attached, c.r)
 	<-c.done
 	return err
 }

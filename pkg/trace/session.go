@@ -5,6 +5,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -63,10 +64,24 @@ func cName(s string) (b [nameBytes]byte) {
 	return b
 }
 
+// attached are programs in their places.
+type attached struct {
+	links []io.Closer
+	once  sync.Once
+	err   error
+}
+
+// detach takes the programs out, also under load; nothing comes from them any more.
+// It may be called again, and by several at once: each returns when they are out.
+func (a *attached) detach() error {
+	a.once.Do(func() { a.err = closeAll(a.links) })
+	return a.err
+}
+
 // A session is a set of programs that are loaded and attached.
 type session struct {
+	attached
 	coll    *ebpf.Collection
-	links   []link.Link
 	formats map[string]format
 }
 
@@ -242,8 +257,7 @@ func (f Filter) apply(spec *ebpf.CollectionSpec) error {
 // Close detaches the programs, also under load, and frees them. It may be called
 // again.
 func (s *session) Close() error {
-	err := closeAll(s.links)
-	s.links = nil
+	err := s.detach()
 	if s.coll != nil {
 		s.coll.Close()
 	}
@@ -252,7 +266,7 @@ func (s *session) Close() error {
 
 // closeAll detaches programs. Each waits until nobody runs it any more; all at once
 // wait once.
-func closeAll(links []link.Link) error {
+func closeAll(links []io.Closer) error {
 	errs := make([]error, len(links))
 	var wg sync.WaitGroup
 	for i, l := range links {

@@ -75,11 +75,10 @@ type recordReader interface {
 
 // Stream reads events as they happen.
 type Stream struct {
-	s       *session
-	r       recordReader
-	lost    func() (uint64, error)
-	fields  [][]field
-	formats map[string]format
+	s      *session
+	r      recordReader
+	lost   func() (uint64, error)
+	fields [][]field
 }
 
 // OpenStream begins to read the events named, or all if there are none.
@@ -131,13 +130,11 @@ func openStream(f Filter, owners []Owner, errorsOnly bool, names []string) (*Str
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ring buffer: %w", err), s.Close())
 	}
-	st := newStream(r, s.formats, func() (uint64, error) { return sumCPUs(s.coll.Maps["lost"]) })
-	st.s = s
-	return st, nil
+	return newStream(s, r, func() (uint64, error) { return sumCPUs(s.coll.Maps["lost"]) }), nil
 }
 
-func newStream(r recordReader, formats map[string]format, lost func() (uint64, error)) *Stream {
-	st := &Stream{r: r, lost: lost, formats: formats}
+func newStream(s *session, r recordReader, lost func() (uint64, error)) *Stream {
+	st := &Stream{s: s, r: r, lost: lost}
 	for _, k := range kinds {
 		st.fields = append(st.fields, fieldsOf(k))
 	}
@@ -197,24 +194,23 @@ func (st *Stream) decode(b []byte) (Event, error) {
 		// The next record overwrites this one.
 		body:   append([]byte(nil), b[recordHead:]...),
 		fields: st.fields[kind],
-		words:  st.formats[kinds[kind]].words,
+		words:  st.s.formats[kinds[kind]].words,
 	}
 	e.Device = e.Text("dev")
 	e.QPN = uint32(e.Uint("qpn"))
 	return e, nil
 }
 
-// Stop lets Next return what is in the buffer, and then end.
-func (st *Stream) Stop() error { return st.r.Flush() }
+// Stop detaches the programs, and lets Next return what is in the buffer and then
+// end.
+func (st *Stream) Stop() error { return stop(&st.s.attached, st.r) }
+
+// stop makes an end of what programs put into a ring buffer: first they are detached,
+// since its reader looks up only when it finds it empty, which never is under load.
+func stop(a *attached, r recordReader) error { return errors.Join(a.detach(), r.Flush()) }
 
 // Lost is how many events found the buffer full.
 func (st *Stream) Lost() (uint64, error) { return st.lost() }
 
 // Close detaches the programs and frees them.
-func (st *Stream) Close() error {
-	err := st.r.Close()
-	if st.s != nil {
-		err = errors.Join(err, st.s.Close())
-	}
-	return err
-}
+func (st *Stream) Close() error { return errors.Join(st.r.Close(), st.s.Close()) }

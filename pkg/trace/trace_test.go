@@ -4,16 +4,19 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -397,7 +400,75 @@ func newFakeStream(t *testing.T, records ...[]byte) *Stream {
 		}
 		formats[event] = f
 	}
-	return newStream(&fakeRing{records, ringbuf.ErrFlushed}, formats, func() (uint64, error) { return 3, nil })
+	return newStream(&session{formats: formats}, &fakeRing{records, ringbuf.ErrFlushed}, func() (uint64, error) { return 3, nil })
+}
+
+// A busyRing is never empty until the programs that fill it are detached, which is to
+// close it as a link.
+type busyRing struct {
+	record            []byte
+	detached, flushed atomic.Bool
+}
+
+func (r *busyRing) Read() (ringbuf.Record, error) {
+	for r.detached.Load() {
+		if r.flushed.Load() {
+			return ringbuf.Record{}, ringbuf.ErrFlushed
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return ringbuf.Record{RawSample: r.record}, nil
+}
+
+func (r *busyRing) Flush() error { r.flushed.Store(true); return nil }
+func (r *busyRing) Close() error { r.detached.Store(true); return nil }
+
+// Under load a trace ends when it is told to, not when the load does.
+func TestStopUnderLoad(t *testing.T) {
+	r := &busyRing{record: record(t, 5, "drop", map[string]any{})}
+	st := newStream(&session{attached: attached{links: []io.Closer{r}}}, r, nil)
+	ends(t, "events", st.Stop, func() error { _, err := st.Next(); return err })
+
+	r = &busyRing{record: make([]byte, binary.Size(verbsRecord{}))}
+	v := &Verbs{attached: attached{links: []io.Closer{r}}, r: r}
+	ends(t, "operations", v.Stop, func() error { _, err := v.Next(); return err })
+
+	r = &busyRing{record: make([]byte, binary.Size(sampleHead{}))}
+	r.record[0] = sampleWire
+	c := newCopies(r)
+	c.s = &session{attached: attached{links: []io.Closer{r}}}
+	go c.run()
+	ends(t, "samples", c.Stop, func() error {
+		<-c.done
+		return cmp.Or(c.err, os.ErrClosed)
+	})
+}
+
+// ends wants next to return os.ErrClosed within a second after stop.
+func ends(t *testing.T, what string, stop, next func() error) {
+	t.Helper()
+	end := make(chan error, 1)
+	go func() {
+		for {
+			if err := next(); err != nil {
+				end <- err
+				return
+			}
+		}
+	}()
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop() }()
+	select {
+	case err := <-end:
+		if !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err := <-stopped; err != nil {
+			t.Errorf("%s: stop: %v", what, err)
+		}
+	case <-time.After(time.Second):
+		t.Errorf("%s: no end", what)
+	}
 }
 
 func TestStream(t *testing.T) {

@@ -167,8 +167,8 @@ type verbsRecord struct {
 
 // Verbs reads the control-path operations of RDMA devices, of whatever driver.
 type Verbs struct {
+	attached
 	coll    *ebpf.Collection
-	links   []link.Link
 	r       recordReader
 	lost    func() (uint64, error)
 	missing []string
@@ -344,8 +344,9 @@ func decodeVerbs(b []byte) (VerbsOp, error) {
 	}, nil
 }
 
-// Stop lets Next return what is in the buffer, and then end.
-func (v *Verbs) Stop() error { return v.r.Flush() }
+// Stop detaches the programs, and lets Next return what is in the buffer and then
+// end.
+func (v *Verbs) Stop() error { return stop(&v.attached, v.r) }
 
 // Lost is how many operations found the buffer full.
 func (v *Verbs) Lost() (uint64, error) { return v.lost() }
@@ -356,8 +357,7 @@ func (v *Verbs) Close() error {
 	if v.r != nil {
 		err = v.r.Close()
 	}
-	err = errors.Join(err, closeAll(v.links))
-	v.links = nil
+	err = errors.Join(err, v.detach())
 	if v.coll != nil {
 		v.coll.Close()
 	}

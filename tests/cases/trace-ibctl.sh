@@ -80,13 +80,24 @@ ok 'timeline: a slice a message'
 # --- under load -----------------------------------------------------------------
 
 snap "$DEV_A"
-perf_pair ib_write_bw -s 64 -D 8 &
+perf_pair ib_write_bw -s 64 -D 60 &
 load=$!
 busy() { (($(grown "$DEV_A" tx_packets) > 500)); }
 wait_until 20 busy || fail 'no load'
+ended_under_load() {
+	kill -0 "$load" || fail "trace $KIND ended with the load, not before"
+}
 for kind in latency flow errors; do
 	start $kind
 	stop
+	ended_under_load
 done
+# these two have more to tell than anybody can read
+start timeline -o /tmp/timeline.json
+stop '[0-9]+ events were lost'
+ended_under_load
+start copies --every 1
+stop '[0-9]+ records of samples were lost'
+ended_under_load
 wait "$load" || fail 'the load did not survive the traces'
 ok 'attached and detached under load'
