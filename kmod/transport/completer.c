@@ -201,24 +201,48 @@ void shca_completer_acked(struct shca_qp *qp, u32 una)
 	}
 }
 
-/* First READ of which responses are missing, at or after una: its next PSN */
+/*
+ * PSN of the oldest WQE's first packet; there is one. Where those behind it begin
+ * follows from their lengths, whether they were gone back to or not: first_psn
+ * of a WQE from cur on says nothing until it is sent again.
+ */
+static u32 oldest_psn(const struct shca_sq *sq)
+{
+	const struct shca_swqe *s = shca_swqe(sq, sq->ring.cons);
+
+	return sq->ring.cons == sq->cur && !s->sent ? sq->psn : s->first_psn;
+}
+
+/*
+ * The next response that is missing of the first READ that begins at @upto or
+ * before: false if there is none, so that all up to @upto may count as
+ * acknowledged.
+ *
+ * Everything below max_psn was sent once, and @upto is, so the peer may have
+ * executed a READ up to there even if the requester went back before it and has
+ * not asked for it again: cur and sent tell what was sent since, not what an
+ * answer can speak of.  Hence all WQEs are looked at, by PSN.  A READ whose last
+ * response came is completed at once (retire()), so of one that is found
+ * something is missing: what lies at una, or all of it.
+ */
 static bool read_missing(struct shca_qp *qp, u32 upto, u32 *psn)
 {
 	struct shca_sq *sq = &qp->sq;
-	u32 i;
+	u32 i, at;
 
-	for (i = sq->ring.cons; i != sq->fetched && i != sq->cur + 1; i++) {
+	if (sq->ring.cons == sq->fetched)
+		return false;
+	at = oldest_psn(sq);
+	for (i = sq->ring.cons; i != sq->fetched; i++) {
 		struct shca_swqe *s = shca_swqe(sq, i);
 
-		if (i == sq->cur && !s->sent)
+		if (shca_psn_diff(at, upto) > 0)
 			break;
-		if (shca_psn_diff(s->first_psn, upto) > 0)
-			break;
-		if (s->wqe.opcode != IB_WR_RDMA_READ)
-			continue;
-		*psn = shca_psn_diff(sq->una, s->first_psn) > 0 ? sq->una :
-								  s->first_psn;
-		return true;
+		if (s->wqe.opcode == IB_WR_RDMA_READ) {
+			*psn = shca_psn_diff(sq->una, at) > 0 ? sq->una : at;
+			return true;
+		}
+		at = shca_psn_add(at, s->packets);
 	}
 	return false;
 }
@@ -345,21 +369,23 @@ void shca_completer_answer(struct shca_qp *qp, u32 psn, u8 syndrome)
 	}
 }
 
-/* The oldest WQE, if @psn is the next response of a READ; else NULL */
-static struct shca_swqe *read_at(struct shca_qp *qp, u32 psn)
+/* The READ that @psn is a PSN of, and that of its first response, or NULL */
+static struct shca_swqe *read_at(struct shca_qp *qp, u32 psn, u32 *first)
 {
 	struct shca_sq *sq = &qp->sq;
-	struct shca_swqe *s;
 	u32 i;
 
-	for (i = sq->ring.cons; i != sq->fetched && i != sq->cur + 1; i++) {
-		s = shca_swqe(sq, i);
-		if (i == sq->cur && !s->sent)
+	if (sq->ring.cons == sq->fetched)
+		return NULL;
+	*first = oldest_psn(sq);
+	for (i = sq->ring.cons; i != sq->fetched; i++) {
+		struct shca_swqe *s = shca_swqe(sq, i);
+
+		if (shca_psn_diff(psn, *first) < 0)
 			break;
-		if (shca_psn_diff(psn, s->first_psn) < 0)
-			break;
-		if ((u32)shca_psn_diff(psn, s->first_psn) < s->packets)
+		if ((u32)shca_psn_diff(psn, *first) < s->packets)
 			return s->wqe.opcode == IB_WR_RDMA_READ ? s : NULL;
+		*first = shca_psn_add(*first, s->packets);
 	}
 	return NULL;
 }
@@ -374,10 +400,10 @@ static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
 		.len = rx->payload,
 	};
 	struct shca_swqe *s;
-	u32 offset, missing;
+	u32 first, offset, missing;
 	int ret;
 
-	s = read_at(qp, rx->psn);
+	s = read_at(qp, rx->psn, &first);
 	if (!s) {
 		bad_response(qp, rx->psn, rx->opcode);
 		return;
@@ -389,7 +415,7 @@ static void receive_read_response(struct shca_qp *qp, struct sk_buff *skb)
 	}
 	shca_completer_acked(qp, rx->psn);
 
-	offset = shca_psn_diff(rx->psn, s->first_psn) * qp->mtu;
+	offset = shca_psn_diff(rx->psn, first) * qp->mtu;
 	if (rx->payload != min(s->length - offset, qp->mtu)) {
 		bad_response(qp, rx->psn, rx->opcode);
 		shca_sq_fail(qp, IB_WC_BAD_RESP_ERR,

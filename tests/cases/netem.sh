@@ -5,6 +5,7 @@
 
 total=$(by_kernel $((2 * MIB)) $((8 * MIB)) $((MIB / 8)))
 stall=$(by_kernel 1000 1000 10000)
+lists=$(by_kernel 100 50 5)
 
 # wire DISCIPLINE...: on both ends
 wire() {
@@ -18,9 +19,11 @@ dropped() {
 	A tc -s qdisc show dev va | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | head -1
 }
 
+# one operation at a time, then all of them mixed in each list
 move() {
 	server_args -w "$stall"
 	xfer -n 65536 -T "$total" -q 2 -w "$stall" -O 14
+	both vt_mix -n "$lists" -O 14
 	same "$DEV_A" qp_errors retry_exceeded
 	same "$DEV_B" qp_errors retry_exceeded
 }

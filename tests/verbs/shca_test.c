@@ -571,7 +571,7 @@ static void to_rts(struct vt_end *end, const struct vt_opt *opt)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.sq_psn = end->psn,
-		.timeout = or_usual(opt->timeout, 18),
+		.timeout = opt->timeout < 0 ? 0 : or_usual(opt->timeout, 18),
 		.retry_cnt = or_usual(opt->retry, 8) - 1,
 		.rnr_retry = or_usual(opt->rnr_retry, 8) - 1,
 		.max_rd_atomic = or_usual(opt->rd_atomic, 4),

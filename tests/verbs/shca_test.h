@@ -144,7 +144,8 @@ struct vt_end {
  * @sq_sig_all: every send completes
  * @access: qp_access_flags, all if 0; -1 for none
  * @mtu: IBV_MTU_*, the smaller of both ends' if 0
- * @timeout: of RTS, 18 (1.1 s, so that a busy host is not a loss) if 0
+ * @timeout: of RTS, 18 (1.1 s, so that a busy host is not a loss) if 0, none
+ *	if -1
  * @retry: retry_cnt plus 1, 8 (that is 7) if 0
  * @rnr_retry: plus 1, 8 (that is without end) if 0
  * @min_rnr_timer: 12 (0.64 ms) if 0
