@@ -365,11 +365,16 @@ static bool execute(struct shca_qp *qp, struct shca_qp *peer,
 		return true;
 	}
 	l->active = false;
-	if (req.answered) {
-		trace_ack_send(peer->dev, peer->qpn, req.answer_psn,
-			       req.syndrome, peer->rq.msn);
-		shca_completer_answer(qp, req.answer_psn, req.syndrome);
-	}
+	/*
+	 * No verdict: the peer has just gone to the error state by itself (its
+	 * RQ is corrupt).  Nobody will kick, so look at it once more, and take
+	 * the wire for the silence that is due.
+	 */
+	if (!req.answered)
+		return true;
+	trace_ack_send(peer->dev, peer->qpn, req.answer_psn, req.syndrome,
+		       peer->rq.msn);
+	shca_completer_answer(qp, req.answer_psn, req.syndrome);
 	return false;
 }
 

@@ -32,6 +32,9 @@ alone vt_local -n 8 late
 	fail "of 101 messages of 5000 bytes, 8 times, only $(grown "$DEV_A" local_bytes_copied) bytes went the short way"
 ok 'a peer that is late'
 
+alone vt_local corrupt
+ok 'a peer with a corrupt receive queue'
+
 flapping() { # PID: the port goes down and up until that ends
 	local down=0
 	while kill -0 "$1" 2>/dev/null; do

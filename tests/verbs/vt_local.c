@@ -10,6 +10,8 @@
  *             is written any more once that has returned
  *   stop      the requester is moved to ERR, or destroyed, in mid-message
  *   late      the peer is not ready at first, and asked over the wire
+ *   corrupt   the responder's process writes an index into its receive queue that
+ *             can not be: the requester gives up as it would over the wire
  *   flap      the port goes down and up all the time (somebody else sees to
  *             that): every message succeeds, each byte is what it should be
  *
@@ -24,6 +26,7 @@
 #include <unistd.h>
 
 #include "shca_test.h"
+#include "softhca-abi.h"
 
 #define MS	20000
 #define MIB	(1u << 20)
@@ -284,6 +287,71 @@ static void late(struct rig *r, unsigned long n)
 	printf("late: %lu peers: ok\n", n);
 }
 
+/* ---- corrupt ---------------------------------------------------------- */
+
+/*
+ * The producer index of @qp's receive queue: the word, in one of the rings that
+ * this process has mapped, that counts the receives posted
+ */
+static volatile uint32_t *recv_index(struct ibv_qp *qp)
+{
+	enum { FIRST = 77 };
+	const size_t at = sizeof(struct shca_ring_hdr) +
+			  offsetof(struct shca_ring_hdr, prod);
+	volatile uint32_t *word, *found = NULL;
+	unsigned long from, to;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	require(maps, "/proc/self/maps: %m");
+	for (int i = 0; i < FIRST; i++)
+		vt_post_recv(qp, i, NULL, 0);
+	while (fgets(line, sizeof(line), maps)) {
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx", &from, &to) != 2)
+			continue;
+		word = (volatile uint32_t *)(from + at);
+		if (*word != FIRST)
+			continue;
+		vt_post_recv(qp, FIRST, NULL, 0);
+		if (*word == FIRST + 1)
+			found = word;
+		break;
+	}
+	fclose(maps);
+	require(found, "the mapping of the receive queue was not found");
+	return found;
+}
+
+static void corrupt(struct rig *r)
+{
+	/* noticed after 2 x 4 ms on the wire, which doubles once */
+	struct vt_opt opt = { .timeout = 10, .retry = 2 };
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct ibv_sge sge = vt_sge(&r->near, 0, 64);
+		volatile uint32_t *prod;
+
+		vt_step("a corrupt receive queue, opcode %d", ops[i]);
+		vt_end_create(&r->a, r->dev, &opt);
+		vt_end_create(&r->b, r->dev, &opt);
+		vt_connect(&r->a, &r->b, &opt);
+		prod = recv_index(r->b.qp);
+		*prod += 1000;
+		vt_post_rdma(r->a.qp, 1, ops[i], &sge, 1,
+			     (uintptr_t)r->far.p, r->far.mr->rkey);
+		vt_wait_status(r->a.cq, 2000, IBV_WC_RETRY_EXC_ERR,
+			       "to a corrupt receive queue");
+		require(vt_state(r->b.qp) == IBV_QPS_ERR,
+			"the corrupt queue pair is not in ERR");
+		rig_close(r);
+	}
+	printf("corrupt: the requester gives up: ok\n");
+}
+
 /* ---- flap ------------------------------------------------------------- */
 
 static void flap(struct rig *r, unsigned long n)
@@ -338,6 +406,8 @@ int main(int argc, char **argv)
 		stop(&r, n);
 	else if (!strcmp(what, "late"))
 		late(&r, n);
+	else if (!strcmp(what, "corrupt"))
+		corrupt(&r);
 	else if (!strcmp(what, "flap"))
 		flap(&r, n);
 	else
