@@ -118,8 +118,8 @@ void shca_sq_rewind(struct shca_qp *qp, u32 psn)
 					SHCA_MAX_RD_ATOMIC], psn) >= 0)
 		sq->rd_out--;
 	sq->psn = psn;
-	/* Whether the one before asked for an ACK is forgotten. */
-	sq->unacked_req = psn != sq->una;
+	/* Which of those before asked for an ACK is forgotten: none, perhaps. */
+	sq->unacked_req = shca_psn_diff(psn, sq->una);
 }
 
 /* Go back to una. */

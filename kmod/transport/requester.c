@@ -156,7 +156,15 @@ static void add_read(struct shca_qp *qp, struct shca_swqe *s)
 	sq->unacked_req = 0;
 }
 
-/* May the current WQE send its next packet now? */
+/*
+ * May the current WQE send its next packet now?
+ *
+ * Where only the window is in the way, an answer must be due that opens it.  If
+ * none is, since nothing in flight has asked for one (want_ack() did not know that
+ * a READ would need that much room, or the window was larger then), one packet
+ * more goes than the window has room for: it is a READ request, or as many as the
+ * window are unasked for, so want_ack() lets it ask.
+ */
 static bool window_open(struct shca_qp *qp, const struct shca_swqe *s)
 {
 	struct shca_sq *sq = &qp->sq;
@@ -173,7 +181,7 @@ static bool window_open(struct shca_qp *qp, const struct shca_swqe *s)
 			return false;
 		need = read_chunk(s);
 	}
-	return out + need <= window;
+	return out + need <= window || sq->unacked_req >= out;
 }
 
 /*
