@@ -61,7 +61,8 @@ struct shca_why {
  * @packets: PSNs it takes: packets sent, or responses for a READ
  * @first_psn: of the first
  * @sent: PSNs of it sent (requested, for a READ) since the last go-back
- * @status: what check found: IB_WC_SUCCESS, or how it will complete
+ * @status: what check, or sending it, found: IB_WC_SUCCESS, or how it will
+ *	complete
  * @reason: SOFTHCA_ERROR_REASON_* that goes with @status
  * @failed: it put the QP in error, so it completes with @status, not flushed
  */

@@ -185,18 +185,29 @@ static bool window_open(struct shca_qp *qp, const struct shca_swqe *s)
 }
 
 /*
- * The current WQE can not be executed: wait until those before it are done,
- * then end it and the QP.
+ * The current WQE can not be executed, or not to its end: wait until those before
+ * it are done, then end it and the QP.
+ *
+ * Where that was found out late, the last packet before may not have asked for
+ * the ACK that is waited for.  It is too late to ask: what is not acknowledged is
+ * sent again, and want_ack() knows now what it leads to.
+ *
+ * Returns true if there is something to send again.
  */
-static void refuse(struct shca_qp *qp, struct shca_swqe *s)
+static bool refuse(struct shca_qp *qp, struct shca_swqe *s)
 {
 	struct shca_sq *sq = &qp->sq;
 
-	if (sq->ring.cons != sq->cur || s->sent)
-		return;
+	if (sq->ring.cons != sq->cur) {
+		if (!sq->unacked_req)
+			return false;
+		shca_sq_rewind(qp, sq->una);
+		return true;
+	}
 	shca_qp_error(qp, s->reason, 0xff, sq->psn);
 	shca_sq_complete(qp, s, s->status);
 	sq->cur++;
+	return false;
 }
 
 /*
@@ -275,10 +286,9 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 		}
 		s = shca_swqe(sq, sq->cur);
 		if (s->status) {
-			if (!flush_burst(qp))
+			if (!flush_burst(qp) || !refuse(qp, s))
 				break;
-			refuse(qp, s);
-			break;
+			continue;
 		}
 		local = shca_local_send(qp, s, b);
 		if (local == SHCA_LOCAL_STOP)
@@ -309,10 +319,7 @@ static bool send(struct shca_qp *qp, struct shca_budget *b)
 			/* The region went after the WQE was checked. */
 			s->status = IB_WC_LOC_PROT_ERR;
 			s->reason = SOFTHCA_ERROR_REASON_LOCAL_PROTECTION;
-			s->failed = true;
-			flush_burst(qp);
-			shca_qp_error(qp, s->reason, 0xff, sq->psn);
-			break;
+			continue;
 		}
 		b->packets--;
 		b->bytes -= min(s->length, qp->mtu);

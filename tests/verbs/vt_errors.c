@@ -5,7 +5,10 @@
  *   access     wrong rkey, length, permission, PD, lkey, receive too short
  *   loop       1,000 wrong rkeys, each on a fresh queue pair (T38)
  *   rnr        receives that come late, and rnr_retry 0 to 6 (T34)
- *   gone       a region of a work request that waits for its turn
+ *   pieces     one of two regions goes while their send waits for a receive
+ *   gone       the own region goes while its send waits for the window, behind
+ *              one that has arrived and is not acknowledged yet; the wire must be
+ *              slow (300 ms) and the window small (8 packets)
  *   blackhole  a peer that answers nothing (T35); with -x COMMAND the wire is
  *              cut by that command, without it the peer's QP is destroyed
  */
@@ -20,6 +23,7 @@
 
 #define MS	10000
 #define LEN	4096
+#define ALL	VT_ALL_ACCESS
 
 struct rig {
 	struct vt_dev *da, *db;
@@ -59,7 +63,6 @@ static const struct access_case {
 #define RD	IBV_WR_RDMA_READ
 #define ACCESS	IBV_WC_REM_ACCESS_ERR
 #define INVALID	IBV_WC_REM_INV_REQ_ERR
-#define ALL	VT_ALL_ACCESS
 	{ "WRITE, all right", WR, IBV_WC_SUCCESS, 0, LEN, 0, ALL },
 	{ "READ, all right", RD, IBV_WC_SUCCESS, 0, LEN, 0, ALL },
 	{ "WRITE, wrong rkey", WR, ACCESS, 0, 64, 1, ALL },
@@ -293,13 +296,13 @@ static void rnr(struct vt_dev *da, struct vt_dev *db)
 	printf("rnr: rnr_retry 7 does not end: ok\n");
 }
 
-/* ---- gone ------------------------------------------------------------ */
+/* ---- pieces ---------------------------------------------------------- */
 
 /*
  * The second of two regions goes while the SEND waits for a receive.  The SEND
  * fails, and nothing holds the first region: to deregister it ends.
  */
-static void gone(struct vt_dev *da, struct vt_dev *db)
+static void pieces(struct vt_dev *da, struct vt_dev *db)
 {
 	struct vt_opt opt = { .min_rnr_timer = 31 };	/* 491.52 ms */
 	struct vt_buf first = vt_alloc(da->pd, 64, 0, ALL);
@@ -324,7 +327,72 @@ static void gone(struct vt_dev *da, struct vt_dev *db)
 	vt_free(&first);
 	vt_free(&second);
 	rig_close(&r);
-	printf("gone: ok\n");
+	printf("pieces: ok\n");
+}
+
+/* ---- the region goes --------------------------------------------------- */
+
+#define LONG	(1u << 20)
+
+/* @ask: the send in front is signalled, so its packet asks for an ACK */
+static void gone_one(struct vt_dev *da, struct vt_dev *db, bool ask)
+{
+	struct rig r = { .da = da, .db = db };
+	/* without a timer the doorbell is rung, so both are checked when posted */
+	struct vt_opt opt = { .timeout = -1 };
+	struct vt_buf lost = vt_alloc(da->pd, LONG, 0, ALL);
+	struct ibv_sge from, to, tail;
+	struct ibv_send_wr second, first = {
+		.wr_id = 1, .next = &second, .sg_list = &from, .num_sge = 1,
+		.opcode = IBV_WR_SEND, .send_flags = ask ? IBV_SEND_SIGNALED : 0,
+	};
+	struct ibv_wc wc;
+	int rc;
+
+	vt_step("the region of a waiting send goes, the one before is %ssignalled",
+		ask ? "" : "not ");
+	rig_open(&r, &opt);
+	r.near = vt_alloc(da->pd, LEN, 0, ALL);
+	r.far = vt_alloc(db->pd, LONG, 0, ALL);
+	vt_fill(r.near.p, 64, 7, 0);
+	from = vt_sge(&r.near, 0, 64);
+	to = vt_sge(&r.far, 0, 64);
+	tail = vt_sge(&lost, 0, LONG);
+	second = (struct ibv_send_wr){
+		.wr_id = 2, .sg_list = &tail, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)r.far.p, r.far.mr->rkey },
+	};
+	vt_post_recv(r.b.qp, 10, &to, 1);
+	vt_post_recv(r.b.qp, 11, &to, 1);
+	/* its ACK opens the window a while before that of the next one comes */
+	vt_post_send(r.a.qp, 0, &from, 1, 0);
+	vt_expect_none(r.a.cq, 100, "the wire is slow");
+	rc = vt_try_send(r.a.qp, &first);
+	require(!rc, "post_send: %s", strerror(rc));
+	require(!ibv_dereg_mr(lost.mr), "dereg_mr: %m");
+	require(vt_wait(r.a.cq, MS, "the first").wr_id == 0, "wr_id");
+	if (ask)
+		require(vt_wait(r.a.cq, MS, "one that arrived").wr_id == 1,
+			"wr_id");
+	wc = vt_wait_status(r.a.cq, MS, IBV_WC_LOC_PROT_ERR, "no region");
+	require(wc.wr_id == 2, "wr_id %llu", (unsigned long long)wc.wr_id);
+	vt_expect_none(r.a.cq, 5, "behind it");
+	require(vt_wait(r.b.cq, MS, "receive").wr_id == 10, "wr_id");
+	require(vt_wait(r.b.cq, MS, "receive").wr_id == 11, "wr_id");
+	rig_close(&r);
+	vt_free(&r.near);
+	vt_free(&r.far);
+	lost.mr = ibv_reg_mr(da->pd, lost.p, LONG, ALL);
+	require(lost.mr, "reg_mr: %m");
+	vt_free(&lost);
+}
+
+static void gone(struct vt_dev *da, struct vt_dev *db)
+{
+	gone_one(da, db, true);
+	gone_one(da, db, false);
+	printf("gone: what was sent before succeeds, then its own status: ok\n");
 }
 
 /* ---- black hole ------------------------------------------------------ */
@@ -418,7 +486,7 @@ int main(int argc, char **argv)
 	}
 	if (!pair.dev_a || optind + 1 != argc) {
 		fprintf(stderr, "usage: vt_errors " VT_PAIR_USAGE
-			" [-n TIMES] [-r RETRIES] [-x COMMAND] access|loop|rnr|gone|blackhole\n");
+			" [-n TIMES] [-r RETRIES] [-x COMMAND] access|loop|rnr|pieces|gone|blackhole\n");
 		return 2;
 	}
 	what = argv[optind];
@@ -430,6 +498,8 @@ int main(int argc, char **argv)
 		loop(da, db, n);
 	else if (!strcmp(what, "rnr"))
 		rnr(da, db);
+	else if (!strcmp(what, "pieces"))
+		pieces(da, db);
 	else if (!strcmp(what, "gone"))
 		gone(da, db);
 	else if (!strcmp(what, "blackhole"))
