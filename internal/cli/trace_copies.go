@@ -46,18 +46,16 @@ message's buffer from the process's pagemap, and those of the packets where the
 kernel hands them to a network device (net:net_dev_start_xmit). in_place_bytes lie in
 the buffer's own page frames; elsewhere_bytes do not, so somebody copied them.
 
-Samples are messages with one buffer of at most %d MiB, the --every-th of those. Not
-compared are those that failed, whose process or memory was gone when it was looked
-at, or that were registered for another address than their own. The kernel must
-tell its types (BTF: /sys/kernel/btf/vmlinux).`, trace.MaxSample>>20),
+Samples are messages with one buffer of at most %d MiB: the --every-th of those, or
+as many as cost little, less than a hundred in a second. Not compared are those that
+failed, whose process or memory was gone when it was looked at, or that were
+registered for another address than their own. The kernel must tell its types (BTF:
+/sys/kernel/btf/vmlinux).`, trace.MaxSample>>20),
 		Example: `  ibctl trace copies --duration 10s
   ibctl trace copies shca0 --every 1`,
 		Args:              optionalArg,
 		ValidArgsFunction: a.completeDevices,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if every == 0 {
-				return usagef(cmd, "--every must be more than 0")
-			}
 			owners, err := a.prepare(cmd, &flags, args)
 			if err != nil {
 				return err
@@ -89,7 +87,7 @@ tell its types (BTF: /sys/kernel/btf/vmlinux).`, trace.MaxSample>>20),
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().Uint32Var(&every, "every", 100, "which messages are samples: each, every second, ...")
+	cmd.Flags().Uint32Var(&every, "every", 0, "which messages are samples: 1 each, 2 every second, ...; 0 as many as cost little")
 	return cmd
 }
 

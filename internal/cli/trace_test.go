@@ -95,7 +95,7 @@ type fakeCopies struct{ every uint32 }
 func (f fakeCopies) Read() ([]trace.CopyCount, error) {
 	c := trace.CopyCount{QPN: 17, Path: trace.PathWire, Owner: trace.Owner{QPN: 17, PID: 42, Comm: "app", Device: "shca0"}}
 	c.Packets, c.Referenced, c.Copied = 16, 65536, 64
-	if f.every < 100 {
+	if f.every > 0 {
 		c.Proof = trace.Proof{Messages: 1, Bytes: 65536, InPlace: 65536}
 	}
 	if f.every == 2 {

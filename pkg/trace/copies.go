@@ -3,7 +3,6 @@
 package trace
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -102,11 +101,36 @@ type (
 		Frame          uint64
 		Offset, Length uint32
 	}
-	samplePacket struct {
-		Count, _ uint32
-		Frags    [maxFrags]frag
-	}
 )
+
+// What struct head and struct frag are long, and where the fragments of struct packet
+// begin, behind their number
+const (
+	headBytes = 40
+	fragBytes = 16
+	fragsAt   = headBytes + 8
+)
+
+func decodeHead(b []byte) sampleHead {
+	u32 := binary.LittleEndian.Uint32
+	return sampleHead{
+		Kind: u32(b), QPN: u32(b[4:]), Index: u32(b[8:]), PID: u32(b[12:]), Addr: binary.LittleEndian.Uint64(b[16:]),
+		Length: u32(b[24:]), PSN: u32(b[28:]), Packets: u32(b[32:]), Status: u32(b[36:]),
+	}
+}
+
+// decodeFrags returns the fragments of a packet; cut, if it has more than are told.
+func decodeFrags(b []byte) (frags []frag, cut bool) {
+	n := binary.LittleEndian.Uint32(b[headBytes:])
+	for i := range min(n, maxFrags) {
+		f := b[fragsAt+i*fragBytes:]
+		frags = append(frags, frag{
+			Frame:  binary.LittleEndian.Uint64(f),
+			Offset: binary.LittleEndian.Uint32(f[8:]), Length: binary.LittleEndian.Uint32(f[12:]),
+		})
+	}
+	return frags, n > maxFrags
+}
 
 // Kinds of records.
 const (
@@ -140,7 +164,8 @@ type Copies struct {
 }
 
 // OpenCopies begins to count. Of the messages with one buffer and at most
-// MaxSample bytes, each every-th is compared. It needs the kernel's BTF.
+// MaxSample bytes, each every-th is compared; if that is 0, as many as cost
+// little (bpf/copies.bpf.c). It needs the kernel's BTF.
 func OpenCopies(f Filter, owners []Owner, every uint32) (*Copies, error) {
 	if err := probe(); err != nil {
 		return nil, err
@@ -157,7 +182,7 @@ func OpenCopies(f Filter, owners []Owner, every uint32) (*Copies, error) {
 		return nil, err
 	}
 	for name, v := range map[string]any{
-		"want_every": max(every, 1), "max_length": uint32(MaxSample),
+		"want_every": every, "max_length": uint32(MaxSample),
 		"vmemmap_at": at, "vmemmap_fixed": uint64(vmemmapFixed),
 	} {
 		if err := spec.Variables[name].Set(v); err != nil {
@@ -225,11 +250,10 @@ func (c *Copies) run() {
 
 // record takes in one record.
 func (c *Copies) record(b []byte) error {
-	var h sampleHead
-	r := bytes.NewReader(b)
-	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+	if len(b) < headBytes {
 		return fmt.Errorf("read a sample: a record of %d bytes", len(b))
 	}
+	h := decodeHead(b)
 	s := c.open[h.QPN]
 	if h.Kind == sampleBegin {
 		if s != nil {
@@ -248,15 +272,15 @@ func (c *Copies) record(b []byte) error {
 	case sampleWire:
 		s.wired, s.psn, s.packets = true, h.PSN, h.Packets
 	case samplePacketKind:
-		var p samplePacket
-		if err := binary.Read(r, binary.LittleEndian, &p); err != nil {
-			return fmt.Errorf("read a sample: a record of %d bytes", len(b))
+		if len(b) < fragsAt+maxFrags*fragBytes {
+			return fmt.Errorf("read a sample: a packet's record of %d bytes", len(b))
 		}
 		if _, again := s.frags[h.PSN]; again {
 			break
 		}
-		s.cut = s.cut || p.Count > maxFrags
-		s.frags[h.PSN] = append([]frag{}, p.Frags[:min(p.Count, maxFrags)]...)
+		frags, cut := decodeFrags(b)
+		s.cut = s.cut || cut
+		s.frags[h.PSN] = frags
 	case sampleEnd:
 		delete(c.open, h.QPN)
 		c.finish(s, h.Status)

@@ -15,6 +15,12 @@ import (
 
 const present = 1 << 63
 
+// samplePacket is what struct packet of bpf/copies.bpf.c has behind its head.
+type samplePacket struct {
+	Count, _ uint32
+	Frags    [maxFrags]frag
+}
+
 // fakePagemap lets a process 42 have these entries from the page of address 0x10000 on.
 func fakePagemap(t *testing.T, entries ...uint64) {
 	t.Helper()
@@ -162,8 +168,11 @@ func TestCopies(t *testing.T) {
 
 // The records of the programs are as long as here.
 func TestRecords(t *testing.T) {
-	if n := binary.Size(sampleHead{}); n != 40 {
+	if n := binary.Size(sampleHead{}); n != headBytes {
 		t.Errorf("struct head: %d bytes", n)
+	}
+	if n := headBytes + binary.Size(samplePacket{}); n != fragsAt+maxFrags*fragBytes {
+		t.Errorf("struct packet: %d bytes", n)
 	}
 	if n := binary.Size(verbsRecord{}); n != 112 {
 		t.Errorf("struct operation: %d bytes", n)

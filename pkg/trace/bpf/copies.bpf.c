@@ -21,9 +21,11 @@
 #define UDP		17
 #define ROCE_PORT	4791
 #define LOW24		0xffffff
+#define GAP		3	/* ticks of the kernel's clock, and one more for */
+#define GAP_PACKETS	2	/* so many packets */
 
-/* Every which message is looked at, and how long it may be */
-volatile const __u32 want_every = 1;
+/* Every which message is looked at, 0: one in GAP; and how long it may be */
+volatile const __u32 want_every;
 volatile const __u32 max_length;
 /* Where the variable vmemmap_base is; 0: this kernel has none, its value is fixed */
 volatile const __u64 vmemmap_at;
@@ -63,13 +65,16 @@ struct {
 	__type(value, struct sample);
 } samples SEC(".maps");
 
+#define RING_BYTES	(1 << 24)
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 24);
+	__uint(max_entries, RING_BYTES);
 } ring SEC(".maps");
 
 /* Messages that could have been samples, and samples that are not over */
 static volatile __u32 seen;
+static volatile __u64 next;
 static volatile __u32 live;
 
 /* What a record is; package trace has the same list. */
@@ -202,6 +207,21 @@ static __always_inline void end_sample(__u32 key)
 		__sync_fetch_and_add(&live, -1);
 }
 
+/* Is this message to be a sample?  Two CPUs may both say yes, which harms nobody. */
+static __always_inline int due(__u32 packets)
+{
+	__u64 now;
+
+	if (want_every)
+		return __sync_fetch_and_add(&seen, 1) % want_every == 0;
+	/* One instruction; no other clock costs as little on every kernel. */
+	now = bpf_jiffies64();
+	if (now < next)
+		return 0;
+	next = now + GAP + packets / GAP_PACKETS;
+	return 1;
+}
+
 SEC("raw_tp/send_fetch")
 int copies_send_fetch(RAW *ctx)
 {
@@ -216,7 +236,7 @@ int copies_send_fetch(RAW *ctx)
 	    !length || length > max_length ||
 	    (__u32)ctx->args[FETCH_OPCODE] > 3 || !wanted_qpn(qpn))
 		return 0;
-	if (__sync_fetch_and_add(&seen, 1) % want_every)
+	if (!due(ctx->args[FETCH_PACKETS]))
 		return 0;
 	to = bpf_map_lookup_elem(&peers, &qpn);
 	if (!to)
@@ -234,7 +254,7 @@ int copies_send_fetch(RAW *ctx)
 	h->pid = o ? o->pid : 0;
 	h->addr = ctx->args[FETCH_ADDR];
 	h->length = length;
-	bpf_ringbuf_submit(h, 0);
+	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -251,7 +271,7 @@ int copies_send_wire(RAW *ctx)
 		return 0;
 	h->psn = ctx->args[WIRE_PSN];
 	h->packets = ctx->args[WIRE_PACKETS];
-	bpf_ringbuf_submit(h, 0);
+	bpf_ringbuf_submit(h, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -268,7 +288,8 @@ int copies_send_done(RAW *ctx)
 	if (!h)
 		return 0;
 	h->status = ctx->args[DONE_STATUS];
-	bpf_ringbuf_submit(h, 0);
+	/* The reader is woken once for all of the sample. */
+	bpf_ringbuf_submit(h, BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -389,7 +410,10 @@ int BPF_PROG(copies_xmit, const struct sk_buff *skb)
 			break;
 		read_frag(&p->frag[i], info, i);
 	}
-	bpf_ringbuf_submit(p, 0);
+	/* In a full ring no record could wake the reader any more. */
+	bpf_ringbuf_submit(p, bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
+			   RING_BYTES / 4 ?
+			   BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
