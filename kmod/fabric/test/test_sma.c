@@ -385,6 +385,9 @@ static void test_switch(void)
 	CHECK(out[75] == 5 << 3 && get(out + 70, 2) == 77, "cleared by a one");
 	put(in + 70, 2, 49152);
 	check_reply(&sw, 1, 0x1c, "LinearFDBTop");
+	request(0x02, 0x0012, 1);
+	check_reply(&sw, 1, 0x1c, "Set SwitchInfo with a modifier");
+	CHECK(sw.sw.linear_fdb_top == cpu_to_be16(77), "nothing was changed");
 
 	request(0x02, 0x0019, 767);
 	memset(in + 64, 9, 64);
