@@ -205,12 +205,27 @@ def set_entry(umad, node, attr, block, index, width, value):
         sys.exit(f"{node.name} does not take it")
 
 
+def raise_top(umad, node, lid):
+    """LinearFDBTop of SwitchInfo: what lies above it is not forwarded."""
+    info = umad.ask(node, node.smp(GET, 0x12, 0))
+    if info is None:
+        sys.exit(f"{node.name} does not answer")
+    if int.from_bytes(info[6:8], "big") >= lid:
+        return
+    info = bytearray(info)
+    info[6:8] = lid.to_bytes(2, "big")
+    answer = umad.ask(node, node.smp(SET, 0x12, 0, info))
+    if answer is None or answer[6:8] != info[6:8]:
+        sys.exit(f"{node.name} does not take it")
+
+
 def main(args):
     what, umad = args[0], Umad(args[1])
     if what == "fuzz":
         fuzz(umad, int(args[2]), int(args[3]), [Node(a) for a in args[4:]])
     elif what == "lft":
         lid = int(args[3])
+        raise_top(umad, Node(args[2]), lid)
         set_entry(umad, Node(args[2]), 0x19, lid // 64, lid % 64, 1, int(args[4]))
     elif what == "mft":
         lid = int(args[3], 0) - 0xC000
