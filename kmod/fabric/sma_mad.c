@@ -143,9 +143,7 @@ static u16 attribute(struct shca_node *n, struct shca_sma_call *c,
 	case SHCA_SMP_VL_ARB:
 		return vl_arb(n, c->port, mod, set, data);
 	case SHCA_SMP_SWITCH_INFO:
-		if (sw && set && mod)
-			return SHCA_MAD_STATUS_BAD_VALUE;
-		return sw ? shca_sma_switch_info(n, data, set) :
+		return sw ? shca_sma_switch_info(n, data, mod, set) :
 			    SHCA_MAD_STATUS_BAD_ATTR;
 	case SHCA_SMP_LINEAR_FT:
 		return sw ? shca_sma_linear_ft(n, data, mod, set) :

@@ -51,7 +51,7 @@ enum shca_mad_result shca_sma_mad(struct shca_node *n,
 /* sma_port.c and sma_switch.c, for sma_mad.c; they return a MAD status */
 u16 shca_sma_port_info(struct shca_node *n, struct shca_sma_call *c, bool set,
 		       bool m_key_ok);
-u16 shca_sma_switch_info(struct shca_node *n, u8 *data, bool set);
+u16 shca_sma_switch_info(struct shca_node *n, u8 *data, u32 mod, bool set);
 u16 shca_sma_linear_ft(struct shca_node *n, u8 *data, u32 mod, bool set);
 u16 shca_sma_mcast_ft(struct shca_node *n, u8 *data, u32 mod, bool set);
 

@@ -14,18 +14,19 @@
  * shca_sma_switch_info - Get or Set SwitchInfo
  * @n: a switch
  * @data: of the SMP; replaced
+ * @mod: there is none: 0 for a Set
  * @set: Set
  *
  * Context: any, under the owner's lock.
  * Return: a MAD status.
  */
-u16 shca_sma_switch_info(struct shca_node *n, u8 *data, bool set)
+u16 shca_sma_switch_info(struct shca_node *n, u8 *data, u32 mod, bool set)
 {
 	struct shca_switch_info w;
 
 	if (set) {
 		memcpy(&w, data, sizeof(w));
-		if (be16_to_cpu(w.linear_fdb_top) >= SHCA_SWITCH_LFT)
+		if (mod || be16_to_cpu(w.linear_fdb_top) >= SHCA_SWITCH_LFT)
 			return SHCA_MAD_STATUS_BAD_VALUE;
 		n->sw.linear_fdb_top = w.linear_fdb_top;
 		n->sw.default_port = w.default_port;
