@@ -15,11 +15,11 @@
 
 static void free_pages_of(struct shca_mmap *map)
 {
-	unsigned int i;
+	unsigned int i, n = map->size >> PAGE_SHIFT;
 
 	if (map->mem)
 		vunmap(map->mem);
-	for (i = 0; i < map->npages; i++)
+	for (i = 0; i < n && map->pages[i]; i++)
 		__free_page(map->pages[i]);
 	kvfree(map->pages);
 }
@@ -30,17 +30,15 @@ static void free_pages_of(struct shca_mmap *map)
  */
 static int alloc_pages_of(struct shca_mmap *map)
 {
-	unsigned int n = map->size >> PAGE_SHIFT;
-	struct page *page;
+	unsigned int i, n = map->size >> PAGE_SHIFT;
 
 	map->pages = kvcalloc(n, sizeof(*map->pages), GFP_KERNEL_ACCOUNT);
 	if (!map->pages)
 		return -ENOMEM;
-	while (map->npages < n) {
-		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!page)
+	for (i = 0; i < n; i++) {
+		map->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!map->pages[i])
 			goto free;
-		map->pages[map->npages++] = page;
 	}
 	/* VM_USERMAP: remap_vmalloc_range() asks for it. */
 	map->mem = vmap(map->pages, n, VM_MAP | VM_USERMAP, PAGE_KERNEL);

@@ -10,17 +10,15 @@
 /**
  * struct shca_mmap - memory of a ring
  * @rdma: how ib_core finds it when the process maps it; unused without @user
- * @mem: the memory, zeroed at first; a multiple of pages
- * @pages: those
- * @npages: how many
- * @size: their bytes
+ * @mem: the memory, zeroed at first
+ * @pages: its pages
+ * @size: its bytes, a multiple of pages
  * @user: a process may map it
  */
 struct shca_mmap {
 	struct rdma_user_mmap_entry rdma;
 	void *mem;
 	struct page **pages;
-	unsigned int npages;
 	size_t size;
 	bool user;
 };
