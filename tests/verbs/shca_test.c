@@ -783,6 +783,21 @@ void vt_post_rdma(struct ibv_qp *qp, uint64_t wr_id, enum ibv_wr_opcode op,
 	require(!rc, "post_send: %s", strerror(rc));
 }
 
+void vt_post_datagram(struct ibv_qp *qp, struct ibv_sge *sge, struct ibv_ah *ah,
+		      uint32_t qpn, uint32_t qkey)
+{
+	struct ibv_send_wr wr = {
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { .ah = ah, .remote_qpn = qpn, .remote_qkey = qkey },
+	};
+	int rc = vt_try_send(qp, &wr);
+
+	require(!rc, "post_send: %s", strerror(rc));
+}
+
 void vt_post_recv(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sge,
 		  int num_sge)
 {

@@ -221,6 +221,9 @@ void vt_post_send(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sge,
 void vt_post_rdma(struct ibv_qp *qp, uint64_t wr_id, enum ibv_wr_opcode op,
 		  struct ibv_sge *sge, int num_sge, uint64_t raddr,
 		  uint32_t rkey);
+/** vt_post_datagram - a SEND to queue pair @qpn behind @ah */
+void vt_post_datagram(struct ibv_qp *qp, struct ibv_sge *sge, struct ibv_ah *ah,
+		      uint32_t qpn, uint32_t qkey);
 void vt_post_recv(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sge,
 		  int num_sge);
 

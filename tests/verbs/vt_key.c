@@ -29,21 +29,9 @@ static struct ibv_ah *ah;
 static void send_by(struct vt_end *from, uint32_t qkey, uint64_t seed)
 {
 	struct ibv_sge sge = vt_sge(&tx, 0, LEN);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {
-			.ah = ah, .remote_qpn = to.qp->qp_num,
-			.remote_qkey = qkey,
-		},
-	};
-	int rc;
 
 	vt_fill(tx.p, LEN, seed, 0);
-	rc = vt_try_send(from->qp, &wr);
-	require(!rc, "post_send: %s", strerror(rc));
+	vt_post_datagram(from->qp, &sge, ah, to.qp->qp_num, qkey);
 	vt_wait(from->cq, MS, "send");
 }
 

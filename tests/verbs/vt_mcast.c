@@ -56,22 +56,11 @@ static void detach(struct vt_end *e, uint32_t n)
 static void reaches(unsigned int mask, uint64_t seed)
 {
 	struct ibv_sge sge = vt_sge(&tx, 0, LEN);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {
-			.ah = ah, .remote_qpn = 0xffffff, .remote_qkey = QKEY,
-		},
-	};
 	union ibv_gid gid = group(1);
 	struct ibv_wc wc;
-	int rc;
 
 	vt_fill(tx.p, LEN, seed, 0);
-	rc = vt_try_send(end[FROM].qp, &wr);
-	require(!rc, "post_send: %s", strerror(rc));
+	vt_post_datagram(end[FROM].qp, &sge, ah, 0xffffff, QKEY);
 	vt_wait(end[FROM].cq, MS, "send");
 	for (int i = NEAR; i < ENDS; i++) {
 		vt_step("group 1, mask %#x, end %d", mask, i);

@@ -77,20 +77,9 @@ static void make_ahs(void)
 static void send_one(struct ibv_ah *h, uint32_t qpn, uint32_t qkey, size_t len)
 {
 	struct ibv_sge sge = vt_sge(&tx, 0, len);
-	struct ibv_send_wr wr = {
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = { .ah = h, .remote_qpn = qpn, .remote_qkey = qkey },
-	};
-	struct ibv_wc wc;
-	int rc = vt_try_send(from.qp, &wr);
 
-	require(!rc, "post_send: %s", strerror(rc));
-	require(vt_poll(from.cq, &wc, MS), "no completion");
-	require(wc.status == IBV_WC_SUCCESS, "send: %s",
-		ibv_wc_status_str(wc.status));
+	vt_post_datagram(from.qp, &sge, h, qpn, qkey);
+	vt_wait(from.cq, MS, "send");
 }
 
 static void stray(long i, size_t mtu)
