@@ -5,6 +5,7 @@
 # is theirs, and none may wait for ever.
 
 OSM_DIR=/tmp/opensm
+rm -rf "$OSM_DIR" # what an earlier case of this boot has told its subnet managers
 
 # star N [FIRST]: switch sw0 of 4 ports, and shca0 to shcaN-1 on its ports from
 # FIRST (1) on
@@ -15,6 +16,15 @@ star() {
 		run ibctl dev add "shca$i" link ib
 		run ibctl cable add "shca$i/1" "sw0/$((i + ${2:-1}))"
 	done
+}
+
+# back_to_back: shca0 and shca1 on one cable, and a subnet manager on shca0
+back_to_back() {
+	run ibctl dev add shca0 link ib
+	run ibctl dev add shca1 link ib
+	run ibctl cable add shca0/1 shca1/1
+	osm_start shca0 --sweep 2
+	active shca0 shca1
 }
 
 # osm_start DEVICE [OPTION...]: a subnet manager on a device's port

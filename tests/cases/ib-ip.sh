@@ -5,11 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl switch add sw0 ports 4
-run ibctl dev add shca0 link ib
-run ibctl dev add shca1 link ib
-run ibctl cable add shca0/1 sw0/1
-run ibctl cable add shca1/1 sw0/2
+star 2
 mkdir -p "$OSM_DIR"
 echo 'Default=0x7fff,ipoib,mtu=5:ALL=full; Lab=0x1,ipoib:ALL=full;' >"$OSM_DIR/partitions"
 osm_start shca0 --sweep 2 --Pconfig "$OSM_DIR/partitions"

@@ -5,11 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl switch add sw0 ports 4
-for i in 0 1 2; do
-	run ibctl dev add "shca$i" link ib
-	run ibctl cable add "shca$i/1" "sw0/$((i + 1))"
-done
+star 3
 
 stdbuf -oL ibv_asyncwatch -d shca2 >/tmp/events 2>&1 &
 wait_until 10 grep -q 'async event' /tmp/events || fail "ibv_asyncwatch: $(cat /tmp/events)"

@@ -5,11 +5,7 @@
 . "$(dirname "$0")/../lib-ib.sh"
 
 MIB=16
-run ibctl dev add shca0 link ib
-run ibctl dev add shca1 link ib
-run ibctl cable add shca0/1 shca1/1
-osm_start shca0 --sweep 2
-active shca0 shca1
+back_to_back
 for m in target_core_mod target_core_file ib_srpt ib_srp sd_mod; do
 	run modprobe $m
 done

@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl dev add shca0 link ib
-run ibctl dev add shca1 link ib
-run ibctl cable add shca0/1 shca1/1
-osm_start shca0 --sweep 2
-active shca0 shca1
+back_to_back
 
 # pair PORT SERVER... -- CLIENT...: a server on a TCP port and its client
 pair() {
