@@ -3,20 +3,14 @@
 # What `make demo-ib` shows, on the first of two guests: an InfiniBand fabric in
 # software that spans both, run by the distribution's OpenSM and seen through its
 # own tools, with IP over it.
-set -u
-export LC_ALL=C
-[[ -t 1 ]] && bold=$'\e[1m' plain=$'\e[0m' || bold='' plain=''
+# shellcheck source=tests/lib-demo.sh
+. "$(dirname "$0")/lib-demo.sh"
 
 FABRICS=/softhca/docs/fabrics
 
-step() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
-
-failed() {
-	printf '\nThe demo has failed: %s\n' "$*"
+more() {
 	tail -n 20 /tmp/opensm/log
 	ibctl -j cable list
-	dmesg | tail -n 20
-	exit 1
 }
 
 # show COMMAND...: prints it, runs it, two minutes at the most
@@ -31,15 +25,6 @@ there() {
 	timeout 120 peer "$@" || failed "\"$*\" on the second guest ended with $?"
 }
 
-wait_for() { # COMMAND...: at most a minute
-	local i
-	for ((i = 0; i < 600; i++)); do
-		"$@" && return 0
-		sleep 0.1
-	done
-	failed "\"$*\" did not come true in a minute"
-}
-
 # server READY COMMAND...: starts it on the second guest, waits until it is
 server() {
 	local ready=$1
@@ -47,7 +32,7 @@ server() {
 	printf '%s2$ %s &%s\n' "$bold" "$*" "$plain"
 	peer "timeout 120 $*" >/tmp/server 2>&1 &
 	server=$!
-	wait_for peer "$ready"
+	wait_for 60 peer "$ready"
 }
 
 # served: it ended well
@@ -70,7 +55,7 @@ show ibctl fabric apply $FABRICS/two-hosts-a.yaml
 there cat $FABRICS/two-hosts-b.yaml
 there ibctl fabric apply $FABRICS/two-hosts-b.yaml
 all_up() { ! ibctl cable list | cut -f3 | grep -qv up; }
-wait_for all_up
+wait_for 60 all_up
 show ibctl fabric show
 
 step 'OpenSM finds the fabric, numbers it, routes it'
@@ -83,7 +68,7 @@ OSM_TMP_DIR=/tmp/opensm OSM_CACHE_DIR=/tmp/opensm \
 	opensm -g "0x${guid//:/}" -f /tmp/opensm/log >/tmp/opensm/out 2>&1 &
 opensm=$!
 all_active() { ! { ibctl dev list && peer ibctl dev list; } | cut -f4 | grep -qv active; }
-wait_for all_active
+wait_for 60 all_active
 show ibctl dev list
 there ibctl dev list
 
@@ -108,7 +93,7 @@ there ip addr add 10.9.0.2/24 dev "$two"
 show ip link set "$one" up
 there ip link set "$two" up
 carrier() { ip link show "$one" | grep -q LOWER_UP && peer "ip link show $two | grep -q LOWER_UP"; }
-wait_for carrier
+wait_for 60 carrier
 show ping -c 5 10.9.0.2
 server 'ss -Hltn "sport = :5201" | grep -q .' iperf3 -s -1
 show iperf3 -c 10.9.0.2 -t 3
