@@ -49,6 +49,13 @@ func TestScreen(t *testing.T) {
 	if !strings.Contains(b.String(), "&lt;plain&gt;") || !strings.Contains(b.String(), "font-weight:bold") {
 		t.Errorf("%s", &b)
 	}
+	s = NewScreen(1, 20)
+	if err := s.Play([]byte("a\tb\x1b[Zc\x1b[2Zd\x1b[2Ie")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.Text(0), "d       c       e"; got != want {
+		t.Errorf("tabulators: %q, want %q", got, want)
+	}
 	s = NewScreen(4, 5)
 	if err := s.Play([]byte("a\r\nb\r\nc\r\nd\x1b[2;3r\x1b[2;1H\x1bMx\x1b[r\x1b[4;1H\ne")); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,9 @@ import (
 	"strings"
 )
 
+// tabStop is how far apart the stops of a tabulator are.
+const tabStop = 8
+
 // A cell is a character of a screen.
 type cell struct {
 	r    rune
@@ -92,10 +95,21 @@ func (s *Screen) Play(record []byte) error {
 			}
 		case c == '\b':
 			s.x = max(s.x-1, 0)
+		case c == '\t':
+			s.tab(1)
 		case c >= ' ':
 			s.put(c)
 		}
 	}
+}
+
+// tab moves to the n-th next stop of the tabulator, or to the -n-th one back.
+func (s *Screen) tab(n int) {
+	stop := s.x / tabStop
+	if n < 0 && s.x%tabStop > 0 {
+		stop++
+	}
+	s.x = min(max((stop+n)*tabStop, 0), s.cols-1)
 }
 
 func (s *Screen) put(c rune) {
@@ -178,6 +192,10 @@ func (s *Screen) control(params string, final rune) (done bool, err error) {
 		s.x = min(s.x+n[0], s.cols-1)
 	case 'D':
 		s.x = max(s.x-n[0], 0)
+	case 'I':
+		s.tab(n[0])
+	case 'Z':
+		s.tab(-n[0])
 	case 'G', '`':
 		s.x = min(n[0], s.cols) - 1
 	case 'd':
