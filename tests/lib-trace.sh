@@ -21,7 +21,7 @@ stop() {
 	kill -INT "$TRACE"
 	wait "$TRACE" || fail "trace $KIND ended with $?: $(cat "/tmp/$KIND.err")"
 	grep -vE "^tracing${1:+|$1}" "/tmp/$KIND.err" && fail "trace $KIND had more to say"
-	bpftool prog list | grep -E 'name (on|flow|stream|copies|verbs)_' && fail 'a program is left'
+	bpftool prog list | grep -E 'name (on|flow|stream|copies|verbs|nak)_' && fail 'a program is left'
 }
 
 # q FILTER: jq over all objects of the last trace; must be true

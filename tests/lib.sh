@@ -31,12 +31,12 @@ skip() { # REASON: allowed only where tests/SKIPS lists it
 # run COMMAND...: must succeed
 run() { "$@" || fail "$* ended with $?"; }
 
-# refused COMMAND...: must fail, but not by a signal
+# refused COMMAND...: must fail, but not by a signal, by timeout, or for want of it
 refused() {
 	local rc=0
 	"$@" || rc=$?
 	((rc != 0)) || fail "$* was to be refused and was not"
-	((rc < 128)) || fail "$* ended with $rc"
+	((rc < 124)) || fail "$* ended with $rc"
 }
 
 # wait_until SECONDS COMMAND...: tries it ten times a second; false in the end

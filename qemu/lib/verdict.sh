@@ -31,6 +31,7 @@ workqueue lockup
 waiting for .* to become free
 leaked reference
 new suspected memory leaks
+Kernel memory leak detector disabled
 UML: .*[Ss]ignal'
 
 # What a healthy kernel says of itself in the same words

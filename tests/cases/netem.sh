@@ -11,13 +11,15 @@ lists=$(by_kernel 100 50 5)
 wire() {
 	run A tc qdisc replace dev va root netem limit 20000 "$@"
 	run B tc qdisc replace dev vb root netem limit 20000 "$@"
+	before=$(qdisc_drops)
 	snap "$DEV_A"
 	snap "$DEV_B"
 }
 
-dropped() {
+qdisc_drops() {
 	A tc -s qdisc show dev va | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | head -1
 }
+dropped() { echo $(($(qdisc_drops) - before)); }
 
 # one operation at a time, then all of them mixed in each list
 move() {
@@ -42,6 +44,7 @@ move
 ok "loss 1 %: $(dropped) lost, $(grown "$DEV_A" tx_retransmits) sent again"
 wire delay 200us reorder 99%
 move
+(($(grown "$DEV_B" rx_out_of_sequence) > 0)) || fail 'nothing came out of sequence'
 ok "reordered: $(grown "$DEV_B" rx_out_of_sequence) out of sequence"
 wire duplicate 1%
 move
@@ -51,6 +54,8 @@ run ibctl dev set "$DEV_A" burst 16
 run ibctl dev set "$DEV_B" burst 16
 wire loss 1%
 move
+(($(dropped) > 0)) || fail 'netem has dropped nothing'
+(($(grown "$DEV_A" tx_retransmits) > 0)) || fail 'nothing was sent again'
 ok "loss 1 % of whole bursts: $(grown "$DEV_A" tx_retransmits) sent again"
 wire corrupt 1%
 move
