@@ -1,10 +1,6 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Every kind of path a packet can take, and every way a namespace can go.
-# In the lab: qemu/vm run -- /softhca/kmod/link/test/paths.sh
-HERE=$(dirname "$(readlink -f "$0")")
-# shellcheck source=/dev/null
-. "$HERE/../../../tests/lib-verbs.sh"
+. "$(dirname "$0")/../lib-verbs.sh"
 
 sizes=${SIZES:-0-5,1023-1025,4099,65536}
 
@@ -40,7 +36,6 @@ nothing_dropped() {
 	done
 }
 
-modprobe softhca
 topo 9000
 between $IP_A $IP_B
 between $IP6_A $IP6_B
