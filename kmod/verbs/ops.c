@@ -18,8 +18,17 @@ static ssize_t hca_type_show(struct device *device,
 }
 static DEVICE_ATTR_RO(hca_type);
 
+/* node_exporter shows no device at all if one of them lacks it. */
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "softhca\n");
+}
+static DEVICE_ATTR_RO(board_id);
+
 static struct attribute *shca_attrs[] = {
 	&dev_attr_hca_type.attr,
+	&dev_attr_board_id.attr,
 	NULL,
 };
 

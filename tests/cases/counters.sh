@@ -40,6 +40,29 @@ for n in tx_packets tx_bytes rx_packets tx_bytes_referenced; do
 done
 ok 'rdma statistic shows the same'
 
+# --- node_exporter, which multiplies data by four -----------------------------------
+
+prometheus-node-exporter --collector.disable-defaults --collector.infiniband --web.listen-address=127.0.0.1:9100 2>/tmp/exporter &
+exporter=$!
+scrape() {
+	python3 -c 'import urllib.request as r; print(r.urlopen("http://127.0.0.1:9100/metrics").read().decode())' \
+		>/tmp/metrics 2>/dev/null
+}
+wait_until 30 scrape || fail "node_exporter: $(cat /tmp/exporter)"
+grep -qx 'node_scrape_collector_success{collector="infiniband"} 1' /tmp/metrics || fail "its collector fails: $(cat /tmp/exporter)"
+for dev in "$DEV_A" "$DEV_B"; do
+	for names in port_data_transmitted_bytes:port_xmit_data:4 port_data_received_bytes:port_rcv_data:4 \
+		port_packets_transmitted:port_xmit_packets:1 port_packets_received:port_rcv_packets:1 \
+		link_downed:link_downed:1 port_errors_received:port_rcv_errors:1; do
+		IFS=: read -r metric file factor <<<"$names"
+		v=$(awk -v m="node_infiniband_${metric}_total{device=\"$dev\",port=\"1\"}" '$1 == m { printf "%d", $2 }' /tmp/metrics)
+		[[ $v == "$(($(c "$dev" "$file") * factor))" ]] || fail "node_exporter says '$v' for $metric of $dev, sysfs $(c "$dev" "$file")"
+	done
+done
+ok "node_exporter: $(grep -c '^node_infiniband' /tmp/metrics) metrics"
+kill "$exporter"
+wait "$exporter" 2>/dev/null
+
 # --- per queue pair (T83) -------------------------------------------------------
 
 for dev in "$DEV_A" "$DEV_B"; do
