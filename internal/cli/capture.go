@@ -29,7 +29,9 @@ sent or received it, and whether it was sent before.
 
 It needs CAP_NET_RAW. Packets between two addresses of this host pass the loopback
 interface, and are recorded too. A payload is what its buffer holds when it is
-recorded; a program that writes to a buffer that is being sent shows here.
+recorded; a program that writes to a buffer that is being sent shows here. Of a
+device of native InfiniBand everything is recorded from the LRH on, subnet management
+too; that needs CAP_NET_ADMIN.
 
 With --file-size another file is begun whenever one is that large: FILE.00000.pcapng,
 FILE.00001.pcapng and so on, of which --files are kept.`,
@@ -86,6 +88,9 @@ func (a *app) capture(ctx context.Context, c *genl.Client, device string, o capt
 			})
 		}
 		return qps, err
+	}
+	if d.Link == genl.LinkIB {
+		o.Frames = func() (capture.Frames, error) { return c.Frames() }
 	}
 	flags := traceFlags{duration: duration}
 	o.Ready = func() { a.ready("capturing", &flags) }

@@ -61,7 +61,7 @@ func Generate(s *Spec) (map[string][]byte, error) {
 		"join":     strings.Join,
 		"ops": func() (ops []*Op) {
 			for _, o := range s.Operations.List {
-				if o.Notify == "" {
+				if !o.Notification() {
 					ops = append(ops, o)
 				}
 			}

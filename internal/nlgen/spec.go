@@ -87,7 +87,8 @@ type Attr struct {
 	Value int `yaml:"-"`
 }
 
-// An Op is an operation or, if Notify is set, a notification.
+// An Op is an operation or a notification: one that is like the reply of operation
+// Notify, or one with attributes of its own, Event.
 type Op struct {
 	Named  `yaml:",inline"`
 	Set    string `yaml:"attribute-set"`
@@ -95,6 +96,7 @@ type Op struct {
 	Do     *Mode
 	Dump   *Mode
 	Notify string
+	Event  *Msg
 	Mcgrp  string
 	Value  int `yaml:"-"`
 }
@@ -104,6 +106,9 @@ type Mode struct{ Request, Reply *Msg }
 
 // A Msg lists the attributes of a message.
 type Msg struct{ Attributes []string }
+
+// Notification tells whether nobody asks for it.
+func (o *Op) Notification() bool { return o.Notify != "" || o.Event != nil }
 
 func (o *Op) modes() []*Mode {
 	return slices.DeleteFunc([]*Mode{o.Do, o.Dump}, func(m *Mode) bool { return m == nil })
@@ -212,18 +217,25 @@ func (s *Spec) validate() error {
 	}
 	for _, o := range s.Operations.List {
 		sentence("", o.Named)
+		if o.Notification() {
+			check(find(s.McastGroups.List, o.Mcgrp) != nil, "%s: unknown group %q", o.Name, o.Mcgrp)
+		}
 		if o.Notify != "" {
 			get := s.Op(o.Notify)
 			check(get != nil && slices.ContainsFunc(get.modes(), func(m *Mode) bool { return m.Reply != nil }),
 				"%s: notifies of %q, which has no reply", o.Name, o.Notify)
-			check(find(s.McastGroups.List, o.Mcgrp) != nil, "%s: unknown group %q", o.Name, o.Mcgrp)
 			continue
 		}
 		set := s.Set(o.Set)
 		if check(set != nil, "%s: unknown set %q", o.Name, o.Set); set == nil {
 			continue
 		}
-		check(len(o.modes()) > 0, "%s: no do and no dump", o.Name)
+		check(len(o.modes()) > 0 || o.Event != nil, "%s: no do and no dump", o.Name)
+		if o.Event != nil {
+			for _, name := range o.Event.Attributes {
+				check(set.Attr(name) != nil, "%s: no attribute %q in %q", o.Name, name, o.Set)
+			}
+		}
 		for _, m := range o.modes() {
 			for _, msg := range []*Msg{m.Request, m.Reply} {
 				if msg == nil {

@@ -42,6 +42,7 @@ struct shca_qp;
  * @burst: packets handed to the link at a time; WRITE_ONCE by ctl,
  *	1..SHCA_BURST_MAX
  * @stats: per-CPU counters
+ * @captured: packets that were told to those who capture (ctl/netlink_capture.c)
  * @pma: owned by fabric/pma.c
  * @mrs: memory regions by index (key >> 8); lookups under RCU
  * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
@@ -85,6 +86,7 @@ struct shca_dev {
 	u32 window;
 	u32 burst;
 	struct shca_stats __percpu *stats;
+	atomic64_t captured;
 	struct shca_pma *pma;
 	struct xarray mrs;
 	struct xarray ahs;

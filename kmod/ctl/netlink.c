@@ -13,7 +13,7 @@
  *
  * Notifications of devices come from verbs/device.c's chain, whoever made the
  * change, and go to the same namespaces that may read the device; those of
- * cables come from link/cable.c.
+ * cables come from link/cable.c, those of packets from link/ib.c.
  */
 #include <linux/module.h>
 #include <linux/user_namespace.h>
@@ -21,6 +21,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 
+#include "../link/ib.h"
 #include "../verbs/device.h"
 #include "netlink.h"
 #include "netlink_gen.h"
@@ -308,6 +309,7 @@ int __init shca_nl_init(void)
 	if (ret)
 		goto err_unregister_family;
 	shca_cable_listen(shca_nl_cable_changed);
+	shca_ib_tap_set(shca_nl_frame);
 	return 0;
 
 err_unregister_family:
@@ -322,6 +324,7 @@ err_unregister_family:
  */
 void shca_nl_exit(void)
 {
+	shca_ib_tap_set(NULL);
 	shca_cable_listen(NULL);
 	shca_device_notify_unregister(&shca_nl_nb);
 	genl_unregister_family(&shca_nl_family);

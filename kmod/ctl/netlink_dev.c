@@ -33,10 +33,15 @@ static int fill_netdev(struct sk_buff *skb, struct net_device *ndev)
 	return 0;
 }
 
-static int fill_ib(struct sk_buff *skb, const struct shca_port_info *pi)
+static int fill_ib(struct sk_buff *skb, const struct shca_dev *dev)
 {
+	const struct shca_port_info *pi = &shca_node_port(dev)->info;
+
 	if (nla_put_u32(skb, SOFTHCA_A_DEV_LID, shca_pi_lid(pi)) ||
-	    nla_put_u32(skb, SOFTHCA_A_DEV_SM_LID, be16_to_cpu(pi->sm_lid)))
+	    nla_put_u32(skb, SOFTHCA_A_DEV_SM_LID, be16_to_cpu(pi->sm_lid)) ||
+	    nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NETNS_INODE,
+			      read_pnet(&dev->ib.coredev.rdma_net)->ns.inum,
+			      SOFTHCA_A_DEV_PAD))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -78,7 +83,7 @@ int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 			      SOFTHCA_A_DEV_PAD) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_WINDOW, READ_ONCE(dev->window)) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_BURST, READ_ONCE(dev->burst)) ||
-	    (dev->node && fill_ib(skb, &shca_node_port(dev)->info))) {
+	    (dev->node && fill_ib(skb, dev))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

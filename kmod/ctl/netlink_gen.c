@@ -169,12 +169,16 @@ const struct genl_ops shca_nl_ops[12] = {
 	},
 };
 
-const struct genl_multicast_group shca_nl_mcgrps[2] = {
+const struct genl_multicast_group shca_nl_mcgrps[3] = {
 	[SHCA_NLGRP_MONITOR] = {
 		.name = SOFTHCA_MCGRP_MONITOR,
 	},
 	[SHCA_NLGRP_FABRIC] = {
 		.name = SOFTHCA_MCGRP_FABRIC,
+		.flags = GENL_MCAST_CAP_NET_ADMIN,
+	},
+	[SHCA_NLGRP_CAPTURE] = {
+		.name = SOFTHCA_MCGRP_CAPTURE,
 		.flags = GENL_MCAST_CAP_NET_ADMIN,
 	},
 };

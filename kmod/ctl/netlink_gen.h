@@ -10,6 +10,7 @@
 enum {
 	SHCA_NLGRP_MONITOR,
 	SHCA_NLGRP_FABRIC,
+	SHCA_NLGRP_CAPTURE,
 };
 
 int shca_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
@@ -55,6 +56,6 @@ extern const struct nla_policy
 shca_nl_switch_del_policy[SOFTHCA_A_SWITCH_NAME + 1];
 
 extern const struct genl_ops shca_nl_ops[12];
-extern const struct genl_multicast_group shca_nl_mcgrps[2];
+extern const struct genl_multicast_group shca_nl_mcgrps[3];
 
 #endif /* _SHCA_NETLINK_GEN_H */

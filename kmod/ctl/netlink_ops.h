@@ -40,6 +40,8 @@ int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
 		       int only_do);
 int shca_nl_dump_result(const struct sk_buff *skb, int ret);
 
+void shca_nl_frame(struct shca_dev *dev, const struct sk_buff *skb, bool sent,
+		   u32 qpn);
 void shca_nl_tell_fabric(struct sk_buff *msg);
 void shca_nl_cable_changed(enum shca_cable_change change,
 			   const struct shca_cable_info *info);

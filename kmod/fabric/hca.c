@@ -71,10 +71,12 @@ static void send_trap(struct shca_dev *dev, const struct shca_smp *smp)
 	skb = shca_mad_frame(&path, smp);
 	if (!skb)
 		return;
-	if (shca_node_has_lid(shca_node_port(dev), path.dlid))
+	if (shca_node_has_lid(shca_node_port(dev), path.dlid)) {
 		shca_plug_loop(dev->plug, skb);
-	else
-		shca_plug_send(dev->plug, skb);
+		return;
+	}
+	shca_ib_tap(dev, skb, true, 0);
+	shca_plug_send(dev->plug, skb);
 }
 
 static void trap_local_change(struct shca_dev *dev, bool node_desc)

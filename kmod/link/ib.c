@@ -7,9 +7,50 @@
  * ib_mad.c (packets of agents that have no QP), cable.c, and for cables to other
  * hosts remote.c and remote_sock.c.
  */
+#include <linux/rcupdate.h>
+
 #include "../base/device.h"
 #include "ib.h"
 #include "remote.h"
+
+static shca_tap_fn __rcu *tap;
+
+/**
+ * shca_ib_tap_set - say who is told of packets
+ * @fn: called for each; NULL: nobody
+ *
+ * On return the one before is not running.
+ *
+ * Context: process, may sleep; the module's init and exit.
+ */
+void shca_ib_tap_set(shca_tap_fn *fn)
+{
+	rcu_assign_pointer(tap, fn);
+	synchronize_rcu();
+}
+
+/**
+ * shca_ib_tap - tell of a packet
+ * @dev: see &typedef shca_tap_fn, as for the others
+ * @skb: the packet
+ * @sent: which way
+ * @qpn: whose
+ *
+ * What a port sends to itself is told once, when it comes.
+ *
+ * Context: any but hard interrupts.
+ */
+void shca_ib_tap(struct shca_dev *dev, const struct sk_buff *skb, bool sent,
+		 u32 qpn)
+{
+	shca_tap_fn *fn;
+
+	rcu_read_lock();
+	fn = rcu_dereference(tap);
+	if (fn)
+		fn(dev, skb, sent, qpn);
+	rcu_read_unlock();
+}
 
 static int ib_open(struct shca_dev *dev, const char **why)
 {

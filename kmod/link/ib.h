@@ -13,6 +13,23 @@
 int shca_ib_xmit(struct shca_dev *dev, struct shca_flow *flow,
 		 struct shca_burst *b, unsigned int *sent);
 
+/**
+ * typedef shca_tap_fn - told of every packet at the port of a device
+ * @dev: the device
+ * @skb: the packet, data at the LRH; neither kept nor changed
+ * @sent: the device sends it; else it has come
+ * @qpn: QP that sends it; of what has come, 0
+ *
+ * Context: any but hard interrupts, under RCU.
+ */
+typedef void shca_tap_fn(struct shca_dev *dev, const struct sk_buff *skb,
+			 bool sent, u32 qpn);
+
+/* ib.c */
+void shca_ib_tap_set(shca_tap_fn *fn);
+void shca_ib_tap(struct shca_dev *dev, const struct sk_buff *skb, bool sent,
+		 u32 qpn);
+
 /* ib_rx.c */
 void shca_ib_rx_init(shca_receive_fn *receive);
 void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb);

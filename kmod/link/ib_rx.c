@@ -273,6 +273,7 @@ void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb)
 	struct shca_ib_packet p = {};
 	u32 avail;
 
+	shca_ib_tap(dev, skb, false, 0);
 	avail = min_t(u32, skb->len, SHCA_IB_HDR_MAX);
 	if (!pskb_may_pull(skb, avail)) {
 		drop(dev, SHCA_STAT_rx_drop_malformed, skb, &p);

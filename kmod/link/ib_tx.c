@@ -101,12 +101,13 @@ static void loop_multicast(struct shca_dev *dev, struct sk_buff *skb, u16 mlid)
 }
 
 static int xmit_one(struct shca_dev *dev, const struct shca_av *av,
-		    const struct shca_tx_pkt *pkt, const struct shca_ref *ref,
+		    const struct shca_burst *b, const struct shca_tx_pkt *pkt,
 		    struct tx_count *count)
 {
 	struct shca_node_port *port = shca_node_port(dev);
 	bool loop = shca_node_has_lid(port, av->dlid), mgmt = is_mgmt(pkt);
 	bool multicast = shca_lid_is_mcast(av->dlid);
+	const struct shca_ref *ref = &b->ref[pkt->ref];
 	bool refer = shca_payload_may_refer(pkt, ref);
 	u8 vl = SHCA_VL_MGMT;
 	struct sk_buff *skb;
@@ -129,6 +130,8 @@ static int xmit_one(struct shca_dev *dev, const struct shca_av *av,
 	if (!skb)
 		return -ENOMEM;
 	len = skb->len;
+	if (!loop)
+		shca_ib_tap(dev, skb, true, b->qpn);
 	if (multicast)
 		loop_multicast(dev, skb, av->dlid);
 	ret = loop ? shca_plug_loop(dev->plug, skb) :
@@ -173,8 +176,7 @@ int shca_ib_xmit(struct shca_dev *dev, struct shca_flow *flow,
 	int ret = 0, i;
 
 	for (i = 0; i < b->n && !ret; i++)
-		ret = xmit_one(dev, &flow->av, &b->pkt[i],
-			       &b->ref[b->pkt[i].ref], &count);
+		ret = xmit_one(dev, &flow->av, b, &b->pkt[i], &count);
 	if (ret)
 		xmit_drop(dev, b, count.packets);
 	b->referenced = count.referenced;

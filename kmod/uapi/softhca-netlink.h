@@ -237,7 +237,8 @@ enum softhca_error_reason {
  *	request, for link ib, the GUID that device and port are to have; a
  *	random one without it.
  * @SOFTHCA_A_DEV_NETNS_INODE: (u64) Inode of the network namespace that the
- *	network interface lives in. Absent without an interface.
+ *	network interface lives in, or, of native InfiniBand, that the device
+ *	belongs to.
  * @SOFTHCA_A_DEV_WINDOW: (u32) Packets that a queue pair may have in flight.
  * @SOFTHCA_A_DEV_BURST: (u32) Packets that are handed to the link at a time.
  * @SOFTHCA_A_DEV_PAD: (pad) Aligns 64-bit attributes on some machines. Ignore
@@ -471,6 +472,33 @@ enum softhca_switch_attr {
 };
 
 /**
+ * enum softhca_frame_attr - A packet at a port of native InfiniBand.
+ * @SOFTHCA_A_FRAME_DEV: (string) Name of the device.
+ * @SOFTHCA_A_FRAME_SENT: (u32) 1 if the device has sent it, 0 if it has come to
+ *	the device.
+ * @SOFTHCA_A_FRAME_QPN: (u32) Queue pair that it is of; of what has come, the
+ *	one it is for. Absent where an agent has sent it.
+ * @SOFTHCA_A_FRAME_TIME: (u64) When, in nanoseconds since 1970.
+ * @SOFTHCA_A_FRAME_NUMBER: (u64) Counts the packets of the device that were to
+ *	be told. A gap are packets for which the reader was too slow, or
+ *	memory too short.
+ * @SOFTHCA_A_FRAME_DATA: (binary) From the LRH to the ICRC. There is no VCRC.
+ * @SOFTHCA_A_FRAME_PAD: (pad) Aligns 64-bit attributes on some machines. Ignore
+ *	it.
+ * @SOFTHCA_A_FRAME_MAX: Largest attribute.
+ */
+enum softhca_frame_attr {
+	SOFTHCA_A_FRAME_DEV = 1,
+	SOFTHCA_A_FRAME_SENT = 2,
+	SOFTHCA_A_FRAME_QPN = 3,
+	SOFTHCA_A_FRAME_TIME = 4,
+	SOFTHCA_A_FRAME_NUMBER = 5,
+	SOFTHCA_A_FRAME_DATA = 6,
+	SOFTHCA_A_FRAME_PAD = 7,
+	SOFTHCA_A_FRAME_MAX = 7,
+};
+
+/**
  * enum softhca_cmd - Operations and notifications.
  * @SOFTHCA_CMD_DEV_GET: Show a device, or all devices.
  * @SOFTHCA_CMD_DEV_NEW: Create a device, over a network interface (link roce)
@@ -502,6 +530,8 @@ enum softhca_switch_attr {
  * @SOFTHCA_CMD_SWITCH_NEW_NTF: A switch was created.
  * @SOFTHCA_CMD_SWITCH_DEL_NTF: A switch was deleted. The message is its last
  *	state.
+ * @SOFTHCA_CMD_FRAME_NTF: A packet has left a port of native InfiniBand, or has
+ *	come to it.
  * @SOFTHCA_CMD_MAX: Largest operation.
  */
 enum softhca_cmd {
@@ -525,7 +555,8 @@ enum softhca_cmd {
 	SOFTHCA_CMD_CABLE_DEL_NTF = 18,
 	SOFTHCA_CMD_SWITCH_NEW_NTF = 19,
 	SOFTHCA_CMD_SWITCH_DEL_NTF = 20,
-	SOFTHCA_CMD_MAX = 20,
+	SOFTHCA_CMD_FRAME_NTF = 21,
+	SOFTHCA_CMD_MAX = 21,
 };
 
 /* Every change of a device, seen only by namespaces that may use it. */
@@ -533,5 +564,8 @@ enum softhca_cmd {
 
 /* Every change of cables and switches, seen only by namespaces of the initial user namespace. */
 #define SOFTHCA_MCGRP_FABRIC "fabric"
+
+/* Every packet of devices of native InfiniBand, in the device's own network namespace, which is the initial one while devices are shared. */
+#define SOFTHCA_MCGRP_CAPTURE "capture"
 
 #endif /* _UAPI_SOFTHCA_NETLINK_H */

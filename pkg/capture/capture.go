@@ -8,18 +8,23 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/gopacket/gopacket/layers"
 )
 
 // SnapMax is as long as a frame can be.
 const SnapMax = 65535
 
-// Options say what to capture. Device, Netdev, Netns and File are needed.
+// Options say what to capture. Device, File and QPs are needed, and either Netdev and
+// NetdevIndex, of RoCE, or Frames, of native InfiniBand.
 type Options struct {
 	// Device is the device's name, Netdev and NetdevIndex its network interface,
-	// and Netns the inode of that one's namespace.
+	// and Netns the inode of the namespace of the interface or else of the device.
 	Device, Netdev string
 	NetdevIndex    int
 	Netns          uint64
+	// Frames begins to listen to the packets of native InfiniBand.
+	Frames func() (Frames, error)
 	// File is where to write.
 	File string
 	// Snap is how many bytes of a frame are kept, 0 for all. However few, the
@@ -59,13 +64,17 @@ const qpsMaxAge = 100 * time.Millisecond
 
 // Run captures until ctx ends.
 func Run(ctx context.Context, o Options) (Result, error) {
-	if o.NetdevIndex <= 0 {
+	if o.NetdevIndex <= 0 && o.Frames == nil {
 		return Result{}, fmt.Errorf("capture packets of %s: it has no network interface to listen on: %w", o.Device, errors.ErrUnsupported)
 	}
 	if o.Snap == 0 {
 		o.Snap = SnapMax
 	}
-	src, err := openSource(o)
+	open := openSource
+	if o.Frames != nil {
+		open = openFrames
+	}
+	src, err := open(o)
 	if err != nil {
 		return Result{}, err
 	}
@@ -83,8 +92,13 @@ func run(ctx context.Context, o Options, src source) (r Result, err error) {
 	listed := time.Now()
 
 	out := &files{
-		name: o.File, snap: o.Snap, names: []string{o.Netdev, "lo"}, size: o.FileBytes, max: o.Files,
-		comment: "Packets of the softhca device " + o.Device,
+		name: o.File, snap: o.Snap, link: layers.LinkTypeEthernet, names: []string{o.Netdev, "lo"}, size: o.FileBytes, max: o.Files,
+		comment: "Packets of the softhca device " + o.Device +
+			". While they were captured, messages between two of its queue pairs were sent as packets, too, which is not so otherwise.",
+	}
+	if o.Frames != nil {
+		out.link, out.snap, out.names = linkTypeERF, o.Snap+erfLen, []string{o.Device}
+		out.comment = "Packets of the softhca device " + o.Device + ". Its cables carry no VCRC; it is 0 here."
 	}
 	if err := out.open(); err != nil {
 		return r, err
@@ -118,7 +132,7 @@ func run(ctx context.Context, o Options, src source) (r Result, err error) {
 		if !end.IsZero() && fr.time.After(end) {
 			return r, nil
 		}
-		p, ok := parse(fr.data)
+		p, ok := parseFrame(fr)
 		if !ok {
 			continue
 		}

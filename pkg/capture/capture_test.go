@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gopacket/gopacket/pcapgo"
+	"github.com/softhca/softhca/pkg/genl"
 	"golang.org/x/net/bpf"
 )
 
@@ -295,5 +296,85 @@ func TestRun(t *testing.T) {
 	o.File = filepath.Join(t.TempDir(), "no/such/folder")
 	if _, err := run(t.Context(), o, &fakeSource{end: func() {}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a folder: %v", err)
+	}
+}
+
+// fakeFrames has packets, and then calls end and waits to be closed.
+type fakeFrames struct {
+	list   []genl.Frame
+	end    func()
+	closed chan struct{}
+}
+
+func (f *fakeFrames) Next() (genl.Frame, error) {
+	if len(f.list) == 0 {
+		f.end()
+		<-f.closed
+		return genl.Frame{}, os.ErrClosed
+	}
+	fr := f.list[0]
+	f.list = f.list[1:]
+	return fr, nil
+}
+
+func (f *fakeFrames) Close() error { close(f.closed); return nil }
+
+// buildIB makes a packet with an LRH, with a GRH if grh.
+func buildIB(slid, dlid uint16, grh bool, opcode uint8, qpn, psn uint32) []byte {
+	b := make([]byte, lrhLen)
+	b[1] = 2
+	binary.BigEndian.PutUint16(b[2:], dlid)
+	binary.BigEndian.PutUint16(b[6:], slid)
+	if grh {
+		b[1] = 3
+		b = append(b, make([]byte, grhLen)...)
+	}
+	bth := make([]byte, bthLen)
+	bth[0] = opcode
+	binary.BigEndian.PutUint32(bth[4:], qpn)
+	binary.BigEndian.PutUint32(bth[8:], psn)
+	return append(append(b, bth...), make([]byte, 20)...)
+}
+
+func TestIB(t *testing.T) {
+	at := time.Now()
+	list := []genl.Frame{
+		{Device: "shca0", Number: 7, Time: at, Sent: true, QPN: 17, Data: buildIB(1, 2, false, 4, 40, 1)},
+		{Device: "shca1", Number: 70, Time: at, Data: buildIB(1, 2, false, 4, 40, 1)},
+		{Device: "shca0", Number: 9, Time: at, Data: buildIB(2, 1, true, 0x11, 17, 1)}, // 8 comes later
+		{Device: "shca0", Number: 8, Time: at, Sent: true, QPN: 17, Data: buildIB(1, 2, false, 4, 40, 1)},
+		{Device: "shca0", Number: 12, Time: at, Sent: true, Data: buildIB(1, 2, false, 0x64, 1, 0)},
+		{Device: "shca0", Number: 13, Time: at, Data: []byte{0, 2, 0}},
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fakeFrames{list: list, end: cancel, closed: make(chan struct{})}
+	o := Options{
+		Device: "shca0", File: filepath.Join(t.TempDir(), "x.pcapng"), Snap: 30,
+		QPs:    func() ([]QP, error) { return qps, nil },
+		Frames: func() (Frames, error) { return f, nil },
+	}
+	r, err := Run(ctx, o)
+	if err != nil || r != (Result{Packets: 5, Lost: 2}) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	want := []string{
+		"0 out 46/58 shca0: sent by QPN 17 of app (42)",
+		"0 in 46/98 shca0: received by QPN 17 of app (42)",
+		"0 out 46/58 shca0: sent by QPN 17 of app (42), sent again",
+		"0 out 46/58 shca0: no queue pair known, for QPN 1",
+		"0 in 21/21 shca0: no queue pair known, for QPN 0",
+	}
+	if got := read(t, o.File); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	select {
+	case <-f.closed:
+	default:
+		t.Error("it still listens")
+	}
+
+	o.Frames = func() (Frames, error) { return nil, os.ErrPermission }
+	if _, err := Run(t.Context(), o); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("without the privilege: %v", err)
 	}
 }

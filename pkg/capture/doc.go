@@ -6,5 +6,7 @@
 //
 // It listens where the packets pass: on the device's network interface, and on the
 // loopback interface for those between addresses of the same host. That needs
-// CAP_NET_RAW and, for a device of another network namespace, CAP_SYS_ADMIN.
+// CAP_NET_RAW and, for a device of another network namespace, CAP_SYS_ADMIN. Packets
+// of native InfiniBand pass no interface; the module tells them to those who have
+// CAP_NET_ADMIN.
 package capture

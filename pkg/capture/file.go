@@ -21,13 +21,15 @@ type frame struct {
 	length int // before the source cut it
 	time   time.Time
 	sent   bool
-	intf   int // of the names given to newFiles
+	intf   int     // of the names given to newFiles
+	ib     *packet // of native InfiniBand, what its headers say
 }
 
 // files writes frames to a file, or to a ring of files.
 type files struct {
 	name    string
 	snap    int
+	link    layers.LinkType
 	names   []string // of interfaces
 	comment string
 	size    int64 // of a file; 0: one file without end
@@ -52,7 +54,7 @@ func (f *files) open() (err error) {
 	options := pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "ibctl capture", Comment: f.comment}}
 	for i, n := range f.names {
 		intf := pcapgo.NgInterface{
-			Name: n, LinkType: layers.LinkTypeEthernet, SnapLength: uint32(f.snap), TimestampResolution: 9,
+			Name: n, LinkType: f.link, SnapLength: uint32(f.snap), TimestampResolution: 9,
 		}
 		if i == 0 {
 			f.w, err = pcapgo.NewNgWriterInterface(f.f, intf, options)

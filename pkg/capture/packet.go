@@ -22,11 +22,15 @@ const (
 	headersMax = 128
 )
 
-// A packet is what the headers of a RoCEv2 packet say.
+// A packet is what the headers say. Of native InfiniBand, src and dst are LIDs in
+// the form of an address.
 type packet struct {
 	src, dst netip.Addr
 	opcode   uint8
 	qpn, psn uint32
+	// Of native InfiniBand it is known whose it is.
+	ib, sent bool
+	own      uint32
 }
 
 // parse reads the headers of a frame. It returns false for what is no RoCEv2.
@@ -57,11 +61,14 @@ func parse(frame []byte) (p packet, ok bool) {
 	if len(b) < 8+bthLen || binary.BigEndian.Uint16(b[2:]) != rocePort {
 		return p, false
 	}
-	b = b[8:]
+	p.bth(b[8:])
+	return p, true
+}
+
+func (p *packet) bth(b []byte) {
 	p.opcode = b[0]
 	p.qpn = binary.BigEndian.Uint32(b[4:]) & 0xffffff
 	p.psn = binary.BigEndian.Uint32(b[8:]) & 0xffffff
-	return p, true
 }
 
 // A QP is a queue pair as captures know it.
@@ -112,6 +119,9 @@ func (t *table) set(qps []QP) {
 // find returns the queue pair that a packet was sent by, or is for. Only connected
 // ones can be told by what they send.
 func (t *table) find(p packet) (q *QP, sent bool) {
+	if p.ib {
+		return t.byQPN[p.own], p.sent
+	}
 	if q := t.byPeer[peer{src: p.src, dst: p.dst, qpn: p.qpn}]; q != nil {
 		return q, true
 	}

@@ -293,6 +293,48 @@ func TestMonitor(t *testing.T) {
 }
 
 // TestMonitorFabric: what happens to cables and switches is told too.
+func TestFrames(t *testing.T) {
+	k := genlfake.New()
+	c := connect(t, k)
+	m, err := c.Monitor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	f, err := c.Frames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Unix(1700000000, 5)
+	list := []genl.Frame{
+		{Device: "shca0", Sent: true, QPN: 17, Time: at, Number: 1, Data: []byte("a packet")},
+		{Device: "shca0", Time: at, Number: 3, Data: []byte("another")},
+	}
+	k.SendFrame(list[0])
+	k.Overrun()
+	k.SendFrame(list[1])
+	for i, want := range list {
+		got, err := f.Next()
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("frame %d: %v, %s", i, err, cmp.Diff(want, got))
+		}
+	}
+	// A monitor is not told.
+	if e, err := m.Next(); err != nil || e.Type != genl.EventLost {
+		t.Errorf("monitor: %+v, %v", e, err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Next(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	k.SetAdmin(false)
+	if _, err := c.Frames(); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("without the privilege: %v", err)
+	}
+}
+
 func TestMonitorFabric(t *testing.T) {
 	c := connect(t, genlfake.New())
 	m, err := c.Monitor()

@@ -92,6 +92,9 @@ func (c *Client) Monitor() (*Monitor, error) {
 	}
 	joined := false
 	for _, g := range family.Groups {
+		if g.Name != proto.GroupMonitor && g.Name != proto.GroupFabric {
+			continue
+		}
 		err := conn.JoinGroup(g.ID)
 		if g.Name == proto.GroupFabric && errors.Is(err, os.ErrPermission) {
 			continue

@@ -34,6 +34,9 @@ func checkMessage(spec *nlgen.Spec, cmd uint8, data []byte) error {
 		return fmt.Errorf("command %d is not in the spec", cmd)
 	}
 	name := op.Name
+	if op.Event != nil {
+		return checkAttrs(spec, spec.Set(op.Set), op.Event.Attributes, data)
+	}
 	if op.Notify != "" {
 		op = spec.Op(op.Notify)
 	}

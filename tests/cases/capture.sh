@@ -131,6 +131,8 @@ stop
 same "$DEV_A" local_packets
 n=$(grown "$DEV_A" tx_packets)
 ((n >= MIB / 8 / 1024 && WRITTEN == n)) || fail "$WRITTEN packets written, $n sent"
+capinfos -k /tmp/c.pcapng >/tmp/o
+grep -q 'two of its queue pairs were sent as packets' /tmp/o || fail "the file does not say so: $(cat /tmp/o)"
 snap "$DEV_A"
 alone_xfer
 same "$DEV_A" tx_packets

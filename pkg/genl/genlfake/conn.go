@@ -19,6 +19,7 @@ const (
 	familyID     = 0x24
 	monitorGroup = 0x11
 	fabricGroup  = 0x12
+	captureGroup = 0x13
 	headerLen    = 16 + 4 // struct nlmsghdr, struct genlmsghdr
 )
 
@@ -55,16 +56,22 @@ func (c *conn) GetFamily(name string) (genetlink.Family, error) {
 	}
 	return genetlink.Family{
 		ID: familyID, Name: name, Version: proto.FamilyVersion,
-		Groups: []genetlink.MulticastGroup{{ID: monitorGroup, Name: proto.GroupMonitor}, {ID: fabricGroup, Name: proto.GroupFabric}},
+		Groups: []genetlink.MulticastGroup{
+			{ID: monitorGroup, Name: proto.GroupMonitor}, {ID: fabricGroup, Name: proto.GroupFabric},
+			{ID: captureGroup, Name: proto.GroupCapture},
+		},
 	}, nil
 }
 
 func (c *conn) JoinGroup(group uint32) error {
-	if group != monitorGroup && group != fabricGroup {
+	if group < monitorGroup || group > captureGroup {
 		return opError(syscall.EINVAL, "", 0)
 	}
 	c.k.mu.Lock()
 	defer c.k.mu.Unlock()
+	if group == captureGroup && c.k.user {
+		return opError(syscall.EPERM, "", 0)
+	}
 	c.k.monitors[c] = append(c.k.monitors[c], group)
 	return nil
 }

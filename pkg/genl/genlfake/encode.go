@@ -45,6 +45,23 @@ func encodeDevice(d genl.Device) []byte {
 	})
 }
 
+func encodeFrame(f genl.Frame) []byte {
+	return encode(func(ae *netlink.AttributeEncoder) {
+		sent := uint32(0)
+		if f.Sent {
+			sent = 1
+		}
+		ae.String(proto.FrameDev, f.Device)
+		ae.Uint32(proto.FrameSent, sent)
+		if f.QPN != 0 {
+			ae.Uint32(proto.FrameQPN, f.QPN)
+		}
+		ae.Uint64(proto.FrameTime, uint64(f.Time.UnixNano()))
+		ae.Uint64(proto.FrameNumber, f.Number)
+		ae.Bytes(proto.FrameData, f.Data)
+	})
+}
+
 func encodeQP(q genl.QP) []byte {
 	gid := func(a netip.Addr) []byte {
 		b := a.As16()

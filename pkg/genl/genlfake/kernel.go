@@ -102,6 +102,13 @@ func (k *Kernel) SetCounter(dev, name string, value uint64) error {
 	})
 }
 
+// SendFrame tells of a packet.
+func (k *Kernel) SendFrame(f genl.Frame) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.multicast(captureGroup, proto.CmdFrameNtf, encodeFrame(f))
+}
+
 // Overrun loses an event of every monitor, as a slow reader makes the kernel do.
 func (k *Kernel) Overrun() {
 	k.mu.Lock()

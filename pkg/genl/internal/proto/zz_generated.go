@@ -9,6 +9,7 @@ const (
 	FamilyVersion = 1
 	GroupMonitor  = "monitor"
 	GroupFabric   = "fabric"
+	GroupCapture  = "capture"
 )
 
 // Operations and notifications.
@@ -33,6 +34,7 @@ const (
 	CmdCableDelNtf  = 18
 	CmdSwitchNewNtf = 19
 	CmdSwitchDelNtf = 20
+	CmdFrameNtf     = 21
 )
 
 // Attributes of set dev.
@@ -241,6 +243,28 @@ var AttrsSwitch = []Attr{
 	SwitchLID:   {Name: "lid", Type: "u32"},
 	SwitchPort:  {Name: "port", Type: "nest", Limits: "of set switch-port"},
 	SwitchPad:   {Name: "pad", Type: "pad"},
+}
+
+// Attributes of set frame.
+const (
+	FrameDev    = 1
+	FrameSent   = 2
+	FrameQPN    = 3
+	FrameTime   = 4
+	FrameNumber = 5
+	FrameData   = 6
+	FramePad    = 7
+)
+
+// AttrsFrame describes the attributes of set frame.
+var AttrsFrame = []Attr{
+	FrameDev:    {Name: "dev", Type: "string"},
+	FrameSent:   {Name: "sent", Type: "u32"},
+	FrameQPN:    {Name: "qpn", Type: "u32"},
+	FrameTime:   {Name: "time", Type: "u64"},
+	FrameNumber: {Name: "number", Type: "u64"},
+	FrameData:   {Name: "data", Type: "binary"},
+	FramePad:    {Name: "pad", Type: "pad"},
 }
 
 // Requests is what each operation accepts.
