@@ -53,6 +53,12 @@ up() { # NETNS INTERFACE N: IPv6 addresses go when it is down
 # said WORDS: the trace has them behind what it had before
 said() { tail -n "+$((SEEN + 1))" /tmp/errors | grep -qF -- "$1"; }
 
+# like WORDS: the same of DEV_A, with whatever numbers
+like() {
+	tail -n "+$((SEEN + 1))" /tmp/errors |
+		grep -qE "$DEV_A.*$(sed 's/[][().*]/\\&/g; s/[0-9][0-9]*/[0-9]+/g' <<<"$1")"
+}
+
 topo 1500
 modprobe -qa dummy
 run ip link add d1 up type dummy
@@ -84,9 +90,31 @@ while IFS='|' read -r _ what name where words _; do
 	n=$((n + 1))
 	ok "$name:$what"
 done < <(grep -E '^\| .* \| `[a-z-]+` \|' $DOC)
-((n >= 20)) || fail "only $n mistakes"
+((n >= 20 && n == $(grep -c '^| ' $DOC) - 1)) || fail "$n mistakes, not all of the table"
+ok "$n mistakes, each named"
+
+# the session, as it stands there; its first command runs already
+sed -n '/^## From a number/,/^## Mistakes/p' $DOC >/tmp/page
+SEEN=$(wc -l </tmp/errors)
+while IFS= read -r line; do
+	if [[ $line == *'&' ]]; then
+		eval "$line" 2>/tmp/out.server
+	else
+		eval "$line" </dev/null >>/tmp/out.session 2>&1 || echo "ended with $?: $line" >>/tmp/out.session
+	fi
+done < <(sed -n 's/^# //p' /tmp/page | grep -v '^ibctl')
+words=$(grep '^Failed status' /tmp/page) || fail "no session in $DOC"
+grep -qF "$words" /tmp/out.session || fail "the session says: $(cat /tmp/out.session /tmp/out.server)"
+n=0
+while IFS= read -r words; do
+	wait_until 5 like "$words" || fail "nobody says '$words': $(tail -n "+$((SEEN + 1))" /tmp/errors)"
+	n=$((n + 1))
+done < <(grep '^The peer did not acknowledge' /tmp/page)
+((n == 3)) || fail "$n lines of a trace in $DOC"
+tail -n "+$((SEEN + 1))" /tmp/errors | grep "$DEV_B" && fail "$DEV_B has something to say"
+ok 'the session'
 
 kill -INT "$TRACE"
 wait "$TRACE" || fail "the trace ended with $?"
 grep -v '^tracing' /tmp/errors.err && fail 'the trace had more to say'
-ok "$n mistakes, each named"
+ok 'nothing else'
