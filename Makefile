@@ -16,6 +16,10 @@ build: ## Go programs into bin/; module and provider where the host has the head
 	go=$(GO) && CGO_ENABLED=0 "$$go" build -buildvcs=false -o bin/ ./cmd/...
 	@scripts/build-native
 
+.PHONY: install
+install: ## what `make build` has built, as root, on this machine or below DESTDIR; loads nothing
+	@scripts/install
+
 .PHONY: demo
 demo: ## the main job: two namespaces of a VM talk RDMA through our module and provider
 	qemu/vm run --timeout 600 -- /softhca/tests/demo.sh
