@@ -14,15 +14,6 @@ export VT_ON_FAIL='for d in $(ls /sys/class/infiniband); do
 	ibctl stats $d | grep -v "[[:blank:]]0$"
 done'
 
-# by_kernel STOCK UML DEBUG: what fits the speed of the kernel that runs
-by_kernel() {
-	case ${LAB_KERNEL:-stock} in
-	uml) printf '%s\n' "$2" ;;
-	debug) printf '%s\n' "$3" ;;
-	*) printf '%s\n' "$1" ;;
-	esac
-}
-
 # topo [MTU]: both namespaces and both devices
 topo() {
 	topo_netns "${1:-1500}"

@@ -39,6 +39,15 @@ refused() {
 	((rc < 124)) || fail "$* ended with $rc"
 }
 
+# by_kernel STOCK UML DEBUG: what fits the speed of the kernel that runs
+by_kernel() {
+	case ${LAB_KERNEL:-stock} in
+	uml) printf '%s\n' "$2" ;;
+	debug) printf '%s\n' "$3" ;;
+	*) printf '%s\n' "$1" ;;
+	esac
+}
+
 # wait_until SECONDS COMMAND...: tries it ten times a second; false in the end
 wait_until() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))

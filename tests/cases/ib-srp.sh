@@ -9,6 +9,7 @@ back_to_back
 for m in target_core_mod target_core_file ib_srpt ib_srp sd_mod; do
 	run modprobe $m
 done
+mountpoint -q /sys/kernel/config || run mount -t configfs none /sys/kernel/config
 
 gid=$(cat /sys/class/infiniband/shca0/ports/1/gids/0)
 gid=${gid//:/}

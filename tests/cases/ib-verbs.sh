@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib-ib.sh"
 
 back_to_back
+N=$(by_kernel 50 50 10) LIMIT=$(by_kernel 60 60 180)
 
 # pair PORT SERVER... -- CLIENT...: a server on a TCP port and its client
 pair() {
@@ -15,10 +16,10 @@ pair() {
 		shift
 	done
 	shift
-	timeout 60 "${server[@]}" >/tmp/server 2>&1 &
+	timeout "$LIMIT" "${server[@]}" >/tmp/server 2>&1 &
 	pid=$!
 	wait_until 20 listening "$port" || rc=1
-	((rc)) || timeout 60 "$@" 127.0.0.1 >/tmp/client 2>&1 || rc=$?
+	((rc)) || timeout "$LIMIT" "$@" 127.0.0.1 >/tmp/client 2>&1 || rc=$?
 	wait "$pid" || rc=$?
 	if ((rc)); then
 		cat /tmp/server /tmp/client
@@ -28,24 +29,24 @@ pair() {
 }
 
 for cmd in ibv_rc_pingpong ibv_ud_pingpong; do
-	pair 18515 $cmd -d shca0 -n 50 -- $cmd -d shca1 -n 50
-	pair 18515 $cmd -d shca0 -n 50 -g 0 -- $cmd -d shca1 -n 50 -g 0
-	pair 18515 $cmd -d shca0 -n 50 -- $cmd -d shca0 -n 50
+	pair 18515 $cmd -d shca0 -n "$N" -- $cmd -d shca1 -n "$N"
+	pair 18515 $cmd -d shca0 -n "$N" -g 0 -- $cmd -d shca1 -n "$N" -g 0
+	pair 18515 $cmd -d shca0 -n "$N" -- $cmd -d shca0 -n "$N"
 	ok "$cmd: by LID, by GID, within a port"
 done
 
 for cmd in ib_send_bw ib_write_bw ib_read_bw; do
-	pair 18515 $cmd -F -d shca0 -s 65536 -n 50 -- $cmd -F -d shca1 -s 65536 -n 50
-	pair 18515 $cmd -F -d shca0 -s 1000 -n 50 -x 0 -- $cmd -F -d shca1 -s 1000 -n 50 -x 0
+	pair 18515 $cmd -F -d shca0 -s 65536 -n "$N" -- $cmd -F -d shca1 -s 65536 -n "$N"
+	pair 18515 $cmd -F -d shca0 -s 1000 -n "$N" -x 0 -- $cmd -F -d shca1 -s 1000 -n "$N" -x 0
 	ok "$cmd: by LID and by GID"
 done
-pair 18515 ib_send_bw -F -c UD -d shca0 -s 2048 -n 50 -- ib_send_bw -F -c UD -d shca1 -s 2048 -n 50
+pair 18515 ib_send_bw -F -c UD -d shca0 -s 2048 -n "$N" -- ib_send_bw -F -c UD -d shca1 -s 2048 -n "$N"
 ok 'ib_send_bw -F -c UD'
 
 # A cable that is pulled under traffic costs the QP, never the host.
-timeout 60 ib_write_bw -F -d shca0 -s 65536 -D 10 >/tmp/server 2>&1 &
+timeout "$LIMIT" ib_write_bw -F -d shca0 -s 65536 -D 10 >/tmp/server 2>&1 &
 wait_until 20 listening 18515
-timeout 60 ib_write_bw -F -d shca1 -s 65536 -D 10 127.0.0.1 >/tmp/client 2>&1 &
+timeout "$LIMIT" ib_write_bw -F -d shca1 -s 65536 -D 10 127.0.0.1 >/tmp/client 2>&1 &
 moved() { (($(counter shca0 rx_packets) > $1)); }
 wait_until 10 moved "$(($(counter shca0 rx_packets) + 100))" || fail 'nothing moves'
 run ibctl cable del shca0/1
