@@ -358,8 +358,12 @@ func (s *sample) inPlace() (n uint64, ok bool) {
 var procfs = "/proc"
 
 // pageFrames returns the page frames of a part of a process's memory, nil if that
-// is not all there.
+// is not all there. Addr and length are the program's own: the kernel tells of a
+// request before it refuses it.
 func pageFrames(pid uint32, addr uint64, length uint32) []uint64 {
+	if length == 0 || length > MaxSample || addr+uint64(length) < addr {
+		return nil
+	}
 	f, err := os.Open(fmt.Sprintf("%s/%d/pagemap", procfs, pid))
 	if err != nil {
 		return nil

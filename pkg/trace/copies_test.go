@@ -69,6 +69,10 @@ func (r *sampleRing) put(t *testing.T, parts ...any) {
 	r.records = append(r.records, b.Bytes())
 }
 
+func (r *sampleRing) begin(t *testing.T, addr uint64, length uint32) {
+	r.put(t, sampleHead{Kind: sampleBegin, QPN: 17, Index: 5, PID: 42, Addr: addr, Length: length})
+}
+
 func (r *sampleRing) packet(t *testing.T, psn uint32, frags ...frag) {
 	p := samplePacket{Count: uint32(len(frags))}
 	copy(p.Frags[:], frags)
@@ -82,6 +86,12 @@ func TestCopies(t *testing.T) {
 	ends := func(r *sampleRing, status uint32) {
 		r.put(t, sampleHead{Kind: sampleWire, QPN: 17, Index: 5, PSN: psn, Packets: 2})
 		r.put(t, sampleHead{Kind: sampleEnd, QPN: 17, Index: 5, Status: status})
+	}
+	// Instead of that message another one, which is refused
+	refused := func(r *sampleRing, addr uint64, length uint32) {
+		r.records = nil
+		r.begin(t, addr, length)
+		r.put(t, sampleHead{Kind: sampleEnd, QPN: 17, Index: 5, Status: 4})
 	}
 	header := frag{Frame: 900, Offset: 64, Length: 80}
 	for _, c := range []struct {
@@ -135,6 +145,10 @@ func TestCopies(t *testing.T) {
 			r.packet(t, next, frag{200, 2048, 1904})
 			ends(r, 0)
 		}, Proof{NotCompared: 1}},
+		{"addresses that wrap", nil, func(r *sampleRing) { refused(r, 0xffffffffffffff00, 4096) }, Proof{NotCompared: 1}},
+		{"addresses that wrap to the first page", nil, func(r *sampleRing) { refused(r, 0xffffffffffffffff, 2) }, Proof{NotCompared: 1}},
+		{"longer than any sample", nil, func(r *sampleRing) { refused(r, 0x10800, 0xffffffff) }, Proof{NotCompared: 1}},
+		{"nothing", nil, func(r *sampleRing) { refused(r, 0, 0) }, Proof{NotCompared: 1}},
 		{"local path", []uint64{100 | present, 200 | present}, func(r *sampleRing) { ends(r, 0) }, Proof{}},
 		{"another message", []uint64{100 | present, 200 | present}, func(r *sampleRing) {
 			r.put(t, sampleHead{Kind: sampleEnd, QPN: 17, Index: 4})
@@ -144,7 +158,7 @@ func TestCopies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fakePagemap(t, c.entries...)
 			r := new(sampleRing)
-			r.put(t, sampleHead{Kind: sampleBegin, QPN: 17, Index: 5, PID: 42, Addr: 0x10800, Length: 6000})
+			r.begin(t, 0x10800, 6000)
 			c.records(r)
 			copies := newCopies(r)
 			copies.run()
