@@ -33,7 +33,8 @@ func newTraceErrors(a *app) *cobra.Command {
 that are dropped, acknowledges that do not come, refusals by either end, queue
 pairs that go to the error state, and memory that cannot be registered.
 
-pid and comm are of the process that created the queue pair.`,
+pid and comm are of the process that created the queue pair; where a call failed, of
+the one that called.`,
 		Example:           "  ibctl trace errors",
 		Args:              optionalArg,
 		ValidArgsFunction: a.completeDevices,
@@ -62,13 +63,8 @@ pid and comm are of the process that created the queue pair.`,
 				if text == "" {
 					return nil
 				}
-				row := errorRow{
-					Time: (e.Time - start).Seconds(), Device: e.Device, QPN: e.QPN,
-					PID: e.PID, Comm: e.Comm, Event: e.Name, Text: text,
-				}
-				if o, ok := who[e.QPN]; ok || e.QPN != 0 {
-					row.PID, row.Comm = o.PID, o.Comm
-				}
+				row := errorRow{Time: (e.Time - start).Seconds(), Device: e.Device, QPN: e.QPN, Event: e.Name, Text: text}
+				row.PID, row.Comm = who.blame(e)
 				return p.Next(row)
 			})
 			if err != nil {
@@ -97,6 +93,19 @@ func (o owners) learn(e *trace.Event) {
 	if e.Name == "qp_create" {
 		o[e.QPN] = trace.Owner{QPN: e.QPN, PID: uint32(e.Uint("pid")), Comm: e.Text("comm"), Device: e.Device}
 	}
+}
+
+// blame is the process that an event is about, as far as that is known. Most events
+// are told by whoever the CPU was running for.
+func (o owners) blame(e *trace.Event) (pid uint32, comm string) {
+	switch {
+	case e.Name == "mr_register", e.Name == "modify_failed":
+		return e.PID, e.Comm
+	case e.QPN == 0: // no queue pair, or QP 0, which each native InfiniBand device has
+		return 0, ""
+	}
+	q := o[e.QPN]
+	return q.PID, q.Comm
 }
 
 // name is the title of a queue pair.

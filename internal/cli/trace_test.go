@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/softhca/softhca/pkg/trace"
@@ -46,7 +47,35 @@ func fakeStream() *fakeEvents {
 		{Time: 2 * time.Second, Name: "ack_timeout", Device: "shca0", QPN: 17},
 		{Time: 2 * time.Second, Name: "send_fetch", Device: "shca0", QPN: 17},
 		{Time: 2*time.Second + 5000, Name: "send_done", Device: "shca0", QPN: 17},
+		// Found while these programs happened to run
+		{Time: 3 * time.Second, Name: "drop", Device: "shca0", PID: 4711, Comm: "innocent"},
+		{Time: 3 * time.Second, Name: "drop", Device: "shca0", QPN: 99, PID: 4711, Comm: "innocent"},
+		// What this one did itself
+		{Time: 4 * time.Second, Name: "modify_failed", Device: "shca0", QPN: 99, PID: 43, Comm: "clumsy"},
 	}}
+}
+
+// The process of an error is who asked, or whose the queue pair is; never who was
+// interrupted.
+func TestBlame(t *testing.T) {
+	who := ownerTable([]trace.Owner{{QPN: 0, PID: 1, Comm: "ib_core"}, {QPN: 17, PID: 42, Comm: "app"}})
+	for _, c := range []struct {
+		event string
+		qpn   uint32
+		pid   uint32
+		comm  string
+	}{
+		{"drop", 17, 42, "app"},
+		{"drop", 18, 0, ""},
+		{"drop", 0, 0, ""},
+		{"mr_register", 0, 4711, "running"},
+		{"modify_failed", 17, 4711, "running"},
+	} {
+		pid, comm := who.blame(&trace.Event{Name: c.event, QPN: c.qpn, PID: 4711, Comm: "running"})
+		if pid != c.pid || comm != c.comm {
+			t.Errorf("%s of queue pair %d: %d %q, want %d %q", c.event, c.qpn, pid, comm, c.pid, c.comm)
+		}
+	}
 }
 
 func fakeRefusal(f trace.Filter) error {
