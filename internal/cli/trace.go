@@ -28,12 +28,14 @@ type Tracer struct {
 // A LatencySource measures latencies.
 type LatencySource interface {
 	Read() ([]trace.Series, trace.Missed, error)
+	roomSource
 	Close() error
 }
 
 // A FlowSource counts traffic.
 type FlowSource interface {
 	Read() ([]trace.Flow, error)
+	roomSource
 	Close() error
 }
 
@@ -42,8 +44,12 @@ type EventSource interface {
 	Next() (trace.Event, error)
 	Stop() error
 	Lost() (uint64, error)
+	roomSource
 	Close() error
 }
+
+// A roomSource tells how often there was no room for a queue pair.
+type roomSource interface{ NoRoom() (uint64, error) }
 
 // KernelTracer traces the kernel.
 func KernelTracer() Tracer {
@@ -190,7 +196,7 @@ func (a *app) follow(ctx context.Context, s EventSource, fn func(*trace.Event) e
 			return err
 		}
 	}
-	return a.sayLost(s.Lost, "events")
+	return errors.Join(a.sayLost(s.Lost, "events"), a.sayNoRoom(s))
 }
 
 // sayLost says how many of something were lost, if any.
@@ -201,6 +207,18 @@ func (a *app) sayLost(count func() (uint64, error), what string) error {
 	}
 	if lost > 0 {
 		fmt.Fprintf(a.Stderr, "%d %s were lost: they came faster than they were read\n", lost, what)
+	}
+	return nil
+}
+
+// sayNoRoom says how many queue pairs are not in what a trace tells, if any.
+func (a *app) sayNoRoom(s roomSource) error {
+	n, err := s.NoRoom()
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		fmt.Fprintf(a.Stderr, "%d times there was no room for a queue pair: there are too many, and some are not traced\n", n)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/softhca/softhca/internal/output"
@@ -77,7 +78,7 @@ registered for another address than their own. The kernel must tell its types (B
 			if err != nil {
 				return err
 			}
-			if err := a.sayLost(c.Lost, "records of samples"); err != nil {
+			if err := errors.Join(a.sayLost(c.Lost, "records of samples"), a.sayNoRoom(c)); err != nil {
 				return err
 			}
 			if err := c.Close(); err != nil {
@@ -127,5 +128,6 @@ type CopySource interface {
 	Read() ([]trace.CopyCount, error)
 	Stop() error
 	Lost() (uint64, error)
+	roomSource
 	Close() error
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
@@ -42,7 +43,8 @@ func newTraceFlow(a *app) *cobra.Command {
 and messages, bytes and retries since the trace began, again each interval.
 
 tx counts send requests that were acknowledged, rx receive completions. Retries
-is how often the requester went back and sent again.`,
+is how often the requester went back and sent again. Of more than 65536 queue pairs
+those that were silent longest are left out.`,
 		Example: `  ibctl trace flow
   ibctl -j trace flow shca0 --duration 1s | jq`,
 		Args:              optionalArg,
@@ -67,7 +69,7 @@ is how often the requester went back and sent again.`,
 			if err != nil {
 				return err
 			}
-			return f.Close()
+			return errors.Join(a.sayNoRoom(f), f.Close())
 		},
 	}
 	flags.add(cmd)

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ percentiles within 6 %. Messages that failed or were flushed do not count.`,
 			if err != nil {
 				return err
 			}
-			if err := l.Close(); err != nil {
+			if err := errors.Join(a.sayNoRoom(l), l.Close()); err != nil {
 				return err
 			}
 			if missed != (trace.Missed{}) {

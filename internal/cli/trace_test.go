@@ -93,7 +93,8 @@ func (l fakeLatency) Read() ([]trace.Series, trace.Missed, error) {
 	return []trace.Series{s}, trace.Missed{Collisions: 1}, nil
 }
 
-func (l fakeLatency) Close() error { return nil }
+func (l fakeLatency) NoRoom() (uint64, error) { return 0, nil }
+func (l fakeLatency) Close() error            { return nil }
 
 type fakeFlows struct{}
 
@@ -104,7 +105,8 @@ func (fakeFlows) Read() ([]trace.Flow, error) {
 	}}, nil
 }
 
-func (fakeFlows) Close() error { return nil }
+func (fakeFlows) NoRoom() (uint64, error) { return 4, nil }
+func (fakeFlows) Close() error            { return nil }
 
 type fakeEvents struct{ events []trace.Event }
 
@@ -133,9 +135,10 @@ func (f fakeCopies) Read() ([]trace.CopyCount, error) {
 	return []trace.CopyCount{c}, nil
 }
 
-func (fakeCopies) Stop() error           { return nil }
-func (fakeCopies) Lost() (uint64, error) { return 3, nil }
-func (fakeCopies) Close() error          { return nil }
+func (fakeCopies) Stop() error             { return nil }
+func (fakeCopies) Lost() (uint64, error)   { return 3, nil }
+func (fakeCopies) NoRoom() (uint64, error) { return 4, nil }
+func (fakeCopies) Close() error            { return nil }
 
 type fakeVerbs struct{ ops []trace.VerbsOp }
 
@@ -153,6 +156,7 @@ func (f *fakeVerbs) Stop() error           { return nil }
 func (f *fakeVerbs) Lost() (uint64, error) { return 0, nil }
 func (f *fakeVerbs) Close() error          { return nil }
 
-func (f *fakeEvents) Stop() error           { return nil }
-func (f *fakeEvents) Lost() (uint64, error) { return 2, nil }
-func (f *fakeEvents) Close() error          { return nil }
+func (f *fakeEvents) Stop() error             { return nil }
+func (f *fakeEvents) Lost() (uint64, error)   { return 2, nil }
+func (f *fakeEvents) NoRoom() (uint64, error) { return 4, nil }
+func (f *fakeEvents) Close() error            { return nil }

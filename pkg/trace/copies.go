@@ -425,7 +425,10 @@ func (c *Copies) Read() ([]CopyCount, error) {
 }
 
 // Lost is how many records found the buffer full.
-func (c *Copies) Lost() (uint64, error) { return sumCPUs(c.s.coll.Maps["lost"]) }
+func (c *Copies) Lost() (uint64, error) { return counter(c.s.coll, "lost") }
+
+// NoRoom is as Flows.NoRoom.
+func (c *Copies) NoRoom() (uint64, error) { return c.s.noRoom() }
 
 // Close detaches the programs and frees them.
 func (c *Copies) Close() error {

@@ -71,6 +71,10 @@ func OpenFlows(f Filter, owners []Owner) (*Flows, error) {
 // Close ends the counting.
 func (f *Flows) Close() error { return f.s.Close() }
 
+// NoRoom is how often there was no room for a queue pair, beside 65536 others; what it
+// does is missing then.
+func (f *Flows) NoRoom() (uint64, error) { return f.s.noRoom() }
+
 // Read returns the flows so far, by queue pair.
 func (f *Flows) Read() ([]Flow, error) {
 	var (

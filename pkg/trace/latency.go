@@ -107,7 +107,7 @@ func OpenLatency(f Filter, owners []Owner) (*Latency, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(spec, f, owners, "on_qp_connect", "on_send_fetch", "on_send_wire", "on_send_done", "on_recv_done",
+	s, err := open(spec, f, owners, "on_qp_connect", "peers_qp_destroy", "on_send_fetch", "on_send_wire", "on_send_done", "on_recv_done",
 		"on_cqe", "on_post_send", "on_poll_cq")
 	if err != nil {
 		return nil, err
@@ -136,6 +136,9 @@ func OpenLatencyUser(f Filter, owners []Owner) (*Latency, error) {
 
 // Close ends the measurement.
 func (l *Latency) Close() error { return l.s.Close() }
+
+// NoRoom is as Flows.NoRoom.
+func (l *Latency) NoRoom() (uint64, error) { return l.s.noRoom() }
 
 // Read returns what was measured since the start, by queue pair, opcode and size.
 func (l *Latency) Read() ([]Series, Missed, error) {

@@ -96,7 +96,8 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 	}()
 	wanted := make(map[string]bool)
 	// First, so that no queue pair is missed.
-	programs = append([]string{"on_qp_create"}, programs...)
+	first := []string{"on_qp_destroy", "on_qp_create"}
+	programs = append(first, programs...)
 	for _, p := range programs {
 		wanted[p] = true
 		event := eventOf(spec.Programs[p])
@@ -137,7 +138,7 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 			return nil, fmt.Errorf("attach to the tracepoint softhca:%s: %w", event, err)
 		}
 		s.links = append(s.links, l)
-		if i > 0 {
+		if i+1 != len(first) {
 			continue
 		}
 		for _, o := range owners {
@@ -168,10 +169,30 @@ func (s *session) notePeers(owners []Owner) error {
 // owner is whose a queue pair is, zero if that is not known.
 func (s *session) owner(qpn uint32) Owner {
 	var o ownerValue
-	if err := s.coll.Maps["owners"].Lookup(qpn, &o); err != nil {
-		return Owner{}
+	for _, name := range []string{"owners", "gone"} {
+		if err := s.coll.Maps[name].Lookup(qpn, &o); err == nil {
+			return Owner{QPN: qpn, PID: o.PID, Comm: cString(o.Comm[:]), Device: cString(o.Dev[:])}
+		}
 	}
-	return Owner{QPN: qpn, PID: o.PID, Comm: cString(o.Comm[:]), Device: cString(o.Dev[:])}
+	return Owner{}
+}
+
+// noRoom is how often a map had no room for a queue pair; what that does is missing.
+func (s *session) noRoom() (uint64, error) { return counter(s.coll, "no_room") }
+
+// counter reads a counter of bpf/count.h.
+func counter(coll *ebpf.Collection, name string) (uint64, error) {
+	var (
+		cpus []uint64
+		sum  uint64
+	)
+	if err := coll.Maps[name].Lookup(uint32(0), &cpus); err != nil {
+		return 0, fmt.Errorf("read the programs' counter %s: %w", name, err)
+	}
+	for _, n := range cpus {
+		sum += n
+	}
+	return sum, nil
 }
 
 // eventOf is the tracepoint of ours that a program is for, "" if it is for none.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
 )
 
@@ -130,7 +129,7 @@ func openStream(f Filter, owners []Owner, errorsOnly bool, names []string) (*Str
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ring buffer: %w", err), s.Close())
 	}
-	return newStream(s, r, func() (uint64, error) { return sumCPUs(s.coll.Maps["lost"]) }), nil
+	return newStream(s, r, func() (uint64, error) { return counter(s.coll, "lost") }), nil
 }
 
 func newStream(s *session, r recordReader, lost func() (uint64, error)) *Stream {
@@ -139,20 +138,6 @@ func newStream(s *session, r recordReader, lost func() (uint64, error)) *Stream 
 		st.fields = append(st.fields, fieldsOf(k))
 	}
 	return st
-}
-
-func sumCPUs(m *ebpf.Map) (uint64, error) {
-	var (
-		cpus []uint64
-		sum  uint64
-	)
-	if err := m.Lookup(uint32(0), &cpus); err != nil {
-		return 0, fmt.Errorf("read how many events were lost: %w", err)
-	}
-	for _, n := range cpus {
-		sum += n
-	}
-	return sum, nil
 }
 
 // Next waits for an event. After Stop it returns what is still in the buffer, and
@@ -211,6 +196,9 @@ func stop(a *attached, r recordReader) error { return errors.Join(a.detach(), r.
 
 // Lost is how many events found the buffer full.
 func (st *Stream) Lost() (uint64, error) { return st.lost() }
+
+// NoRoom is as Flows.NoRoom.
+func (st *Stream) NoRoom() (uint64, error) { return st.s.noRoom() }
 
 // Close detaches the programs and frees them.
 func (st *Stream) Close() error { return errors.Join(st.r.Close(), st.s.Close()) }

@@ -231,7 +231,7 @@ func OpenVerbs(f Filter) (_ *Verbs, err error) {
 	if v.r, err = ringbuf.NewReader(v.coll.Maps["ring"]); err != nil {
 		return nil, fmt.Errorf("open the ring buffer: %w", err)
 	}
-	v.lost = func() (uint64, error) { return sumCPUs(v.coll.Maps["lost"]) }
+	v.lost = func() (uint64, error) { return counter(v.coll, "lost") }
 	return v, nil
 }
 

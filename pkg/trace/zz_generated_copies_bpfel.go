@@ -44,7 +44,9 @@ type copiesSample struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	copiesMapGone             = "gone"
 	copiesMapLost             = "lost"
+	copiesMapNoRoom           = "no_room"
 	copiesMapOwners           = "owners"
 	copiesMapPaths            = "paths"
 	copiesMapPeers            = "peers"
@@ -58,6 +60,8 @@ const (
 	copiesProgCopiesXmit      = "copies_xmit"
 	copiesProgOnQpConnect     = "on_qp_connect"
 	copiesProgOnQpCreate      = "on_qp_create"
+	copiesProgOnQpDestroy     = "on_qp_destroy"
+	copiesProgPeersQpDestroy  = "peers_qp_destroy"
 	copiesVarMaxLength        = "max_length"
 	copiesVarVmemmapAt        = "vmemmap_at"
 	copiesVarVmemmapFixed     = "vmemmap_fixed"
@@ -118,13 +122,17 @@ type copiesProgramSpecs struct {
 	CopiesXmit      *ebpf.ProgramSpec `ebpf:"copies_xmit"`
 	OnQpConnect     *ebpf.ProgramSpec `ebpf:"on_qp_connect"`
 	OnQpCreate      *ebpf.ProgramSpec `ebpf:"on_qp_create"`
+	OnQpDestroy     *ebpf.ProgramSpec `ebpf:"on_qp_destroy"`
+	PeersQpDestroy  *ebpf.ProgramSpec `ebpf:"peers_qp_destroy"`
 }
 
 // copiesMapSpecs contains maps before they are loaded into the kernel.
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type copiesMapSpecs struct {
+	Gone    *ebpf.MapSpec `ebpf:"gone"`
 	Lost    *ebpf.MapSpec `ebpf:"lost"`
+	NoRoom  *ebpf.MapSpec `ebpf:"no_room"`
 	Owners  *ebpf.MapSpec `ebpf:"owners"`
 	Paths   *ebpf.MapSpec `ebpf:"paths"`
 	Peers   *ebpf.MapSpec `ebpf:"peers"`
@@ -166,7 +174,9 @@ func (o *copiesObjects) Close() error {
 //
 // It can be passed to loadCopiesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type copiesMaps struct {
+	Gone    *ebpf.Map `ebpf:"gone"`
 	Lost    *ebpf.Map `ebpf:"lost"`
+	NoRoom  *ebpf.Map `ebpf:"no_room"`
 	Owners  *ebpf.Map `ebpf:"owners"`
 	Paths   *ebpf.Map `ebpf:"paths"`
 	Peers   *ebpf.Map `ebpf:"peers"`
@@ -176,7 +186,9 @@ type copiesMaps struct {
 
 func (m *copiesMaps) Close() error {
 	return _CopiesClose(
+		m.Gone,
 		m.Lost,
+		m.NoRoom,
 		m.Owners,
 		m.Paths,
 		m.Peers,
@@ -211,6 +223,8 @@ type copiesPrograms struct {
 	CopiesXmit      *ebpf.Program `ebpf:"copies_xmit"`
 	OnQpConnect     *ebpf.Program `ebpf:"on_qp_connect"`
 	OnQpCreate      *ebpf.Program `ebpf:"on_qp_create"`
+	OnQpDestroy     *ebpf.Program `ebpf:"on_qp_destroy"`
+	PeersQpDestroy  *ebpf.Program `ebpf:"peers_qp_destroy"`
 }
 
 func (p *copiesPrograms) Close() error {
@@ -223,6 +237,8 @@ func (p *copiesPrograms) Close() error {
 		p.CopiesXmit,
 		p.OnQpConnect,
 		p.OnQpCreate,
+		p.OnQpDestroy,
+		p.PeersQpDestroy,
 	)
 }
 

@@ -44,6 +44,8 @@ type flowPeer struct {
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
 	flowMapFlows          = "flows"
+	flowMapGone           = "gone"
+	flowMapNoRoom         = "no_room"
 	flowMapOwners         = "owners"
 	flowMapPeers          = "peers"
 	flowProgFlowBurst     = "flow_burst"
@@ -52,6 +54,7 @@ const (
 	flowProgFlowRecvDone  = "flow_recv_done"
 	flowProgFlowSendDone  = "flow_send_done"
 	flowProgOnQpCreate    = "on_qp_create"
+	flowProgOnQpDestroy   = "on_qp_destroy"
 	flowVarWantComm       = "want_comm"
 	flowVarWantDev        = "want_dev"
 	flowVarWantPid        = "want_pid"
@@ -106,6 +109,7 @@ type flowProgramSpecs struct {
 	FlowRecvDone  *ebpf.ProgramSpec `ebpf:"flow_recv_done"`
 	FlowSendDone  *ebpf.ProgramSpec `ebpf:"flow_send_done"`
 	OnQpCreate    *ebpf.ProgramSpec `ebpf:"on_qp_create"`
+	OnQpDestroy   *ebpf.ProgramSpec `ebpf:"on_qp_destroy"`
 }
 
 // flowMapSpecs contains maps before they are loaded into the kernel.
@@ -113,6 +117,8 @@ type flowProgramSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type flowMapSpecs struct {
 	Flows  *ebpf.MapSpec `ebpf:"flows"`
+	Gone   *ebpf.MapSpec `ebpf:"gone"`
+	NoRoom *ebpf.MapSpec `ebpf:"no_room"`
 	Owners *ebpf.MapSpec `ebpf:"owners"`
 	Peers  *ebpf.MapSpec `ebpf:"peers"`
 }
@@ -148,6 +154,8 @@ func (o *flowObjects) Close() error {
 // It can be passed to loadFlowObjects or ebpf.CollectionSpec.LoadAndAssign.
 type flowMaps struct {
 	Flows  *ebpf.Map `ebpf:"flows"`
+	Gone   *ebpf.Map `ebpf:"gone"`
+	NoRoom *ebpf.Map `ebpf:"no_room"`
 	Owners *ebpf.Map `ebpf:"owners"`
 	Peers  *ebpf.Map `ebpf:"peers"`
 }
@@ -155,6 +163,8 @@ type flowMaps struct {
 func (m *flowMaps) Close() error {
 	return _FlowClose(
 		m.Flows,
+		m.Gone,
+		m.NoRoom,
 		m.Owners,
 		m.Peers,
 	)
@@ -180,6 +190,7 @@ type flowPrograms struct {
 	FlowRecvDone  *ebpf.Program `ebpf:"flow_recv_done"`
 	FlowSendDone  *ebpf.Program `ebpf:"flow_send_done"`
 	OnQpCreate    *ebpf.Program `ebpf:"on_qp_create"`
+	OnQpDestroy   *ebpf.Program `ebpf:"on_qp_destroy"`
 }
 
 func (p *flowPrograms) Close() error {
@@ -190,6 +201,7 @@ func (p *flowPrograms) Close() error {
 		p.FlowRecvDone,
 		p.FlowSendDone,
 		p.OnQpCreate,
+		p.OnQpDestroy,
 	)
 }
 

@@ -86,29 +86,33 @@ type stagesSeriesKey struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	stagesMapArrivals     = "arrivals"
-	stagesMapDue          = "due"
-	stagesMapDueReceive   = "due_receive"
-	stagesMapMessages     = "messages"
-	stagesMapMissed       = "missed"
-	stagesMapOwners       = "owners"
-	stagesMapPeers        = "peers"
-	stagesMapPosts        = "posts"
-	stagesMapSeries       = "series"
-	stagesMapWaits        = "waits"
-	stagesProgOnCqe       = "on_cqe"
-	stagesProgOnPollCq    = "on_poll_cq"
-	stagesProgOnPostSend  = "on_post_send"
-	stagesProgOnQpConnect = "on_qp_connect"
-	stagesProgOnQpCreate  = "on_qp_create"
-	stagesProgOnRecvDone  = "on_recv_done"
-	stagesProgOnSendDone  = "on_send_done"
-	stagesProgOnSendFetch = "on_send_fetch"
-	stagesProgOnSendWire  = "on_send_wire"
-	stagesVarWantComm     = "want_comm"
-	stagesVarWantDev      = "want_dev"
-	stagesVarWantPid      = "want_pid"
-	stagesVarWantQpn      = "want_qpn"
+	stagesMapArrivals        = "arrivals"
+	stagesMapDue             = "due"
+	stagesMapDueReceive      = "due_receive"
+	stagesMapGone            = "gone"
+	stagesMapMessages        = "messages"
+	stagesMapMissed          = "missed"
+	stagesMapNoRoom          = "no_room"
+	stagesMapOwners          = "owners"
+	stagesMapPeers           = "peers"
+	stagesMapPosts           = "posts"
+	stagesMapSeries          = "series"
+	stagesMapWaits           = "waits"
+	stagesProgOnCqe          = "on_cqe"
+	stagesProgOnPollCq       = "on_poll_cq"
+	stagesProgOnPostSend     = "on_post_send"
+	stagesProgOnQpConnect    = "on_qp_connect"
+	stagesProgOnQpCreate     = "on_qp_create"
+	stagesProgOnQpDestroy    = "on_qp_destroy"
+	stagesProgOnRecvDone     = "on_recv_done"
+	stagesProgOnSendDone     = "on_send_done"
+	stagesProgOnSendFetch    = "on_send_fetch"
+	stagesProgOnSendWire     = "on_send_wire"
+	stagesProgPeersQpDestroy = "peers_qp_destroy"
+	stagesVarWantComm        = "want_comm"
+	stagesVarWantDev         = "want_dev"
+	stagesVarWantPid         = "want_pid"
+	stagesVarWantQpn         = "want_qpn"
 )
 
 // loadStages returns the embedded CollectionSpec for stages.
@@ -153,15 +157,17 @@ type stagesSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type stagesProgramSpecs struct {
-	OnCqe       *ebpf.ProgramSpec `ebpf:"on_cqe"`
-	OnPollCq    *ebpf.ProgramSpec `ebpf:"on_poll_cq"`
-	OnPostSend  *ebpf.ProgramSpec `ebpf:"on_post_send"`
-	OnQpConnect *ebpf.ProgramSpec `ebpf:"on_qp_connect"`
-	OnQpCreate  *ebpf.ProgramSpec `ebpf:"on_qp_create"`
-	OnRecvDone  *ebpf.ProgramSpec `ebpf:"on_recv_done"`
-	OnSendDone  *ebpf.ProgramSpec `ebpf:"on_send_done"`
-	OnSendFetch *ebpf.ProgramSpec `ebpf:"on_send_fetch"`
-	OnSendWire  *ebpf.ProgramSpec `ebpf:"on_send_wire"`
+	OnCqe          *ebpf.ProgramSpec `ebpf:"on_cqe"`
+	OnPollCq       *ebpf.ProgramSpec `ebpf:"on_poll_cq"`
+	OnPostSend     *ebpf.ProgramSpec `ebpf:"on_post_send"`
+	OnQpConnect    *ebpf.ProgramSpec `ebpf:"on_qp_connect"`
+	OnQpCreate     *ebpf.ProgramSpec `ebpf:"on_qp_create"`
+	OnQpDestroy    *ebpf.ProgramSpec `ebpf:"on_qp_destroy"`
+	OnRecvDone     *ebpf.ProgramSpec `ebpf:"on_recv_done"`
+	OnSendDone     *ebpf.ProgramSpec `ebpf:"on_send_done"`
+	OnSendFetch    *ebpf.ProgramSpec `ebpf:"on_send_fetch"`
+	OnSendWire     *ebpf.ProgramSpec `ebpf:"on_send_wire"`
+	PeersQpDestroy *ebpf.ProgramSpec `ebpf:"peers_qp_destroy"`
 }
 
 // stagesMapSpecs contains maps before they are loaded into the kernel.
@@ -171,8 +177,10 @@ type stagesMapSpecs struct {
 	Arrivals   *ebpf.MapSpec `ebpf:"arrivals"`
 	Due        *ebpf.MapSpec `ebpf:"due"`
 	DueReceive *ebpf.MapSpec `ebpf:"due_receive"`
+	Gone       *ebpf.MapSpec `ebpf:"gone"`
 	Messages   *ebpf.MapSpec `ebpf:"messages"`
 	Missed     *ebpf.MapSpec `ebpf:"missed"`
+	NoRoom     *ebpf.MapSpec `ebpf:"no_room"`
 	Owners     *ebpf.MapSpec `ebpf:"owners"`
 	Peers      *ebpf.MapSpec `ebpf:"peers"`
 	Posts      *ebpf.MapSpec `ebpf:"posts"`
@@ -213,8 +221,10 @@ type stagesMaps struct {
 	Arrivals   *ebpf.Map `ebpf:"arrivals"`
 	Due        *ebpf.Map `ebpf:"due"`
 	DueReceive *ebpf.Map `ebpf:"due_receive"`
+	Gone       *ebpf.Map `ebpf:"gone"`
 	Messages   *ebpf.Map `ebpf:"messages"`
 	Missed     *ebpf.Map `ebpf:"missed"`
+	NoRoom     *ebpf.Map `ebpf:"no_room"`
 	Owners     *ebpf.Map `ebpf:"owners"`
 	Peers      *ebpf.Map `ebpf:"peers"`
 	Posts      *ebpf.Map `ebpf:"posts"`
@@ -227,8 +237,10 @@ func (m *stagesMaps) Close() error {
 		m.Arrivals,
 		m.Due,
 		m.DueReceive,
+		m.Gone,
 		m.Messages,
 		m.Missed,
+		m.NoRoom,
 		m.Owners,
 		m.Peers,
 		m.Posts,
@@ -251,15 +263,17 @@ type stagesVariables struct {
 //
 // It can be passed to loadStagesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type stagesPrograms struct {
-	OnCqe       *ebpf.Program `ebpf:"on_cqe"`
-	OnPollCq    *ebpf.Program `ebpf:"on_poll_cq"`
-	OnPostSend  *ebpf.Program `ebpf:"on_post_send"`
-	OnQpConnect *ebpf.Program `ebpf:"on_qp_connect"`
-	OnQpCreate  *ebpf.Program `ebpf:"on_qp_create"`
-	OnRecvDone  *ebpf.Program `ebpf:"on_recv_done"`
-	OnSendDone  *ebpf.Program `ebpf:"on_send_done"`
-	OnSendFetch *ebpf.Program `ebpf:"on_send_fetch"`
-	OnSendWire  *ebpf.Program `ebpf:"on_send_wire"`
+	OnCqe          *ebpf.Program `ebpf:"on_cqe"`
+	OnPollCq       *ebpf.Program `ebpf:"on_poll_cq"`
+	OnPostSend     *ebpf.Program `ebpf:"on_post_send"`
+	OnQpConnect    *ebpf.Program `ebpf:"on_qp_connect"`
+	OnQpCreate     *ebpf.Program `ebpf:"on_qp_create"`
+	OnQpDestroy    *ebpf.Program `ebpf:"on_qp_destroy"`
+	OnRecvDone     *ebpf.Program `ebpf:"on_recv_done"`
+	OnSendDone     *ebpf.Program `ebpf:"on_send_done"`
+	OnSendFetch    *ebpf.Program `ebpf:"on_send_fetch"`
+	OnSendWire     *ebpf.Program `ebpf:"on_send_wire"`
+	PeersQpDestroy *ebpf.Program `ebpf:"peers_qp_destroy"`
 }
 
 func (p *stagesPrograms) Close() error {
@@ -269,10 +283,12 @@ func (p *stagesPrograms) Close() error {
 		p.OnPostSend,
 		p.OnQpConnect,
 		p.OnQpCreate,
+		p.OnQpDestroy,
 		p.OnRecvDone,
 		p.OnSendDone,
 		p.OnSendFetch,
 		p.OnSendWire,
+		p.PeersQpDestroy,
 	)
 }
 

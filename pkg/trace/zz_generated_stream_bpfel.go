@@ -24,12 +24,15 @@ type streamOwner struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	streamMapGone                = "gone"
 	streamMapLost                = "lost"
+	streamMapNoRoom              = "no_room"
 	streamMapOwners              = "owners"
 	streamMapRing                = "ring"
 	streamProgNakAckReceive      = "nak_ack_receive"
 	streamProgNakAckSend         = "nak_ack_send"
 	streamProgOnQpCreate         = "on_qp_create"
+	streamProgOnQpDestroy        = "on_qp_destroy"
 	streamProgStreamAckReceive   = "stream_ack_receive"
 	streamProgStreamAckSend      = "stream_ack_send"
 	streamProgStreamAckTimeout   = "stream_ack_timeout"
@@ -98,6 +101,7 @@ type streamProgramSpecs struct {
 	NakAckReceive      *ebpf.ProgramSpec `ebpf:"nak_ack_receive"`
 	NakAckSend         *ebpf.ProgramSpec `ebpf:"nak_ack_send"`
 	OnQpCreate         *ebpf.ProgramSpec `ebpf:"on_qp_create"`
+	OnQpDestroy        *ebpf.ProgramSpec `ebpf:"on_qp_destroy"`
 	StreamAckReceive   *ebpf.ProgramSpec `ebpf:"stream_ack_receive"`
 	StreamAckSend      *ebpf.ProgramSpec `ebpf:"stream_ack_send"`
 	StreamAckTimeout   *ebpf.ProgramSpec `ebpf:"stream_ack_timeout"`
@@ -120,7 +124,9 @@ type streamProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type streamMapSpecs struct {
+	Gone   *ebpf.MapSpec `ebpf:"gone"`
 	Lost   *ebpf.MapSpec `ebpf:"lost"`
+	NoRoom *ebpf.MapSpec `ebpf:"no_room"`
 	Owners *ebpf.MapSpec `ebpf:"owners"`
 	Ring   *ebpf.MapSpec `ebpf:"ring"`
 }
@@ -156,14 +162,18 @@ func (o *streamObjects) Close() error {
 //
 // It can be passed to loadStreamObjects or ebpf.CollectionSpec.LoadAndAssign.
 type streamMaps struct {
+	Gone   *ebpf.Map `ebpf:"gone"`
 	Lost   *ebpf.Map `ebpf:"lost"`
+	NoRoom *ebpf.Map `ebpf:"no_room"`
 	Owners *ebpf.Map `ebpf:"owners"`
 	Ring   *ebpf.Map `ebpf:"ring"`
 }
 
 func (m *streamMaps) Close() error {
 	return _StreamClose(
+		m.Gone,
 		m.Lost,
+		m.NoRoom,
 		m.Owners,
 		m.Ring,
 	)
@@ -187,6 +197,7 @@ type streamPrograms struct {
 	NakAckReceive      *ebpf.Program `ebpf:"nak_ack_receive"`
 	NakAckSend         *ebpf.Program `ebpf:"nak_ack_send"`
 	OnQpCreate         *ebpf.Program `ebpf:"on_qp_create"`
+	OnQpDestroy        *ebpf.Program `ebpf:"on_qp_destroy"`
 	StreamAckReceive   *ebpf.Program `ebpf:"stream_ack_receive"`
 	StreamAckSend      *ebpf.Program `ebpf:"stream_ack_send"`
 	StreamAckTimeout   *ebpf.Program `ebpf:"stream_ack_timeout"`
@@ -210,6 +221,7 @@ func (p *streamPrograms) Close() error {
 		p.NakAckReceive,
 		p.NakAckSend,
 		p.OnQpCreate,
+		p.OnQpDestroy,
 		p.StreamAckReceive,
 		p.StreamAckSend,
 		p.StreamAckTimeout,

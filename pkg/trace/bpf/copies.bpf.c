@@ -43,10 +43,10 @@ struct path {
 	__u64 copied;
 };
 
+/* When it is full, what has been silent longest makes room. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, QPS);
 	__type(key, struct path_key);
 	__type(value, struct path);
 } paths SEC(".maps");
@@ -59,7 +59,7 @@ struct sample {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, QPS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, struct sample);
@@ -191,8 +191,10 @@ int copies_burst(RAW *ctx)
 	if (!p) {
 		bpf_map_update_elem(&paths, &key, &none, BPF_NOEXIST);
 		p = bpf_map_lookup_elem(&paths, &key);
-		if (!p)
+		if (!p) {
+			count(&no_room);
 			return 0;
+		}
 	}
 	__sync_fetch_and_add(&p->packets, (__u32)ctx->args[BURST_PACKETS]);
 	__sync_fetch_and_add(&p->again, (__u32)ctx->args[BURST_AGAIN]);
@@ -250,7 +252,7 @@ int copies_send_fetch(RAW *ctx)
 		end_sample(key);
 		return 0;
 	}
-	o = bpf_map_lookup_elem(&owners, &qpn);
+	o = owner_of(qpn);
 	h->pid = o ? o->pid : 0;
 	h->addr = ctx->args[FETCH_ADDR];
 	h->length = length;

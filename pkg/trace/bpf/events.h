@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 
 #define NAME 16
+#define FIRST_QPN 2	/* 0 and 1 are the special ones of each device */
 
 /*
  * What a program returns, so that others (perf record) see the event too: 0 would

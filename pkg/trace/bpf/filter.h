@@ -2,12 +2,17 @@
 /*
  * Whose events count.  An event may come in anybody's context, so a process
  * means the one that created the queue pair: package trace fills `owners` with
- * the queue pairs there are, qp_create adds those that come.
+ * the queue pairs there are, qp_create adds those that come, and qp_destroy makes
+ * room for others.  What is told of a queue pair after that, its last completions or
+ * packets that come too late, still has an owner, for as long as `gone` remembers it.
  */
 #ifndef SOFTHCA_BPF_FILTER_H
 #define SOFTHCA_BPF_FILTER_H
 
+#include "count.h"
 #include "events.h"
+
+#define QPS	65536	/* two devices full of them */
 
 struct owner {
 	__u32 pid;
@@ -17,11 +22,28 @@ struct owner {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
+	__uint(max_entries, QPS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
 	__type(value, struct owner);
 } owners SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, QPS);
+	__type(key, __u32);
+	__type(value, struct owner);
+} gone SEC(".maps");
+
+/* Queue pairs that a map of programs here had no room for; package trace reports them. */
+COUNTER(no_room);
+
+static __always_inline struct owner *owner_of(__u32 qpn)
+{
+	struct owner *o = bpf_map_lookup_elem(&owners, &qpn);
+
+	return o ? o : bpf_map_lookup_elem(&gone, &qpn);
+}
 
 /* What is wanted, set before the programs are loaded; 0 and "" mean all. */
 volatile const __u32 want_qpn;
@@ -61,7 +83,7 @@ static __always_inline int wanted(const struct common *c)
 		return 0;
 	if (!want_pid && !want_comm[0])
 		return 1;
-	o = bpf_map_lookup_elem(&owners, &qpn);
+	o = owner_of(qpn);
 	return o && wanted_owner(o->pid, o->comm);
 }
 
@@ -79,7 +101,7 @@ static __always_inline int wanted_qpn(__u32 qpn)
 		return 1;
 	if (want_dev[0] && qpn == 1)
 		return 0;
-	o = bpf_map_lookup_elem(&owners, &qpn);
+	o = owner_of(qpn);
 	return o && (!want_dev[0] || same_name(o->dev, want_dev)) &&
 	       wanted_owner(o->pid, o->comm);
 }
@@ -93,7 +115,22 @@ int on_qp_create(struct qp_create *e)
 	o.pid = e->pid;
 	__builtin_memcpy(o.comm, e->comm, NAME);
 	__builtin_memcpy(o.dev, e->c.dev, NAME);
-	bpf_map_update_elem(&owners, &qpn, &o, BPF_ANY);
+	if (bpf_map_update_elem(&owners, &qpn, &o, BPF_ANY))
+		count(&no_room);
+	return SEEN;
+}
+
+SEC("tracepoint/softhca/qp_destroy")
+int on_qp_destroy(struct common *e)
+{
+	__u32 qpn = e->qpn;
+	struct owner *o = bpf_map_lookup_elem(&owners, &qpn);
+
+	/* Other devices have special queue pairs of the same number. */
+	if (!o || qpn < FIRST_QPN)
+		return SEEN;
+	bpf_map_update_elem(&gone, &qpn, o, BPF_ANY);
+	bpf_map_delete_elem(&owners, &qpn);
 	return SEEN;
 }
 

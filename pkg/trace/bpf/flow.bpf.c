@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Who talks how much: added up in a map, by queue pair.  The map has room for
- * every queue pair that a device can have.
+ * Who talks how much: added up in a map, by queue pair.  When it is full, the queue
+ * pair that has been silent longest makes room.
  */
 #include "filter.h"
 
@@ -18,9 +18,8 @@ struct flow {
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, QPS);
 	__type(key, __u32);
 	__type(value, struct flow);
 } flows SEC(".maps");
@@ -30,10 +29,10 @@ struct peer {
 	__u8 gid[16];
 };
 
+/* Also of those that are gone: it is shown with what they did. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, QPS);
 	__type(key, __u32);
 	__type(value, struct peer);
 } peers SEC(".maps");
@@ -47,7 +46,10 @@ static __always_inline struct flow *flow_of(__u32 qpn)
 	if (f)
 		return f;
 	bpf_map_update_elem(&flows, &qpn, &no_flow, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&flows, &qpn);
+	f = bpf_map_lookup_elem(&flows, &qpn);
+	if (!f)
+		count(&no_room);
+	return f;
 }
 
 SEC("raw_tp/send_done")

@@ -135,7 +135,7 @@ static __always_inline void emit_nak(RAW *ctx, __u32 kind, __u32 msn)
 		return;
 	__builtin_memset(r->body, 0, sizeof(r->body));
 	n = (void *)r->body;
-	o = bpf_map_lookup_elem(&owners, &qpn);
+	o = owner_of(qpn);
 	if (o)
 		__builtin_memcpy(n->dev, o->dev, NAME);
 	n->qpn = qpn;
@@ -200,7 +200,7 @@ int stream_modify_failed(struct pt_regs *regs)
 	struct modify_failed *m;
 	struct record *r;
 	__u32 qpn = regs->rdi;
-	struct owner *o = bpf_map_lookup_elem(&owners, &qpn);
+	struct owner *o = owner_of(qpn);
 	char comm[NAME];
 
 	bpf_get_current_comm(comm, sizeof(comm));
