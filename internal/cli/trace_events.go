@@ -138,17 +138,18 @@ mark for each retry, drop and change of state.`,
 			if err != nil {
 				return err
 			}
-			out, err := os.Create(file)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, out.Close()) }()
 			names := append([]string{"qp_create"}, trace.TimelineEvents...)
 			s, err := a.Trace.Stream(flags.filter, owners, names...)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
+			// Not before: what was in the file is lost then.
+			out, err := os.Create(file)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, out.Close()) }()
 			a.ready("tracing", &flags)
 			ctx, cancel := flags.until(cmd.Context())
 			defer cancel()
@@ -156,10 +157,12 @@ mark for each retry, drop and change of state.`,
 			t := trace.NewTimeline(out, who.name)
 			err = a.follow(ctx, s, func(e *trace.Event) error {
 				who.learn(e)
-				t.Add(e)
-				return nil
+				return t.Add(e)
 			})
-			return errors.Join(err, t.Close(), s.Close())
+			if end := t.Close(); err == nil { // else it may be the same error again
+				err = end
+			}
+			return errors.Join(err, s.Close())
 		},
 	}
 	flags.add(cmd)

@@ -3,12 +3,16 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"net/netip"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/softhca/softhca/pkg/genl/genlfake"
 	"github.com/softhca/softhca/pkg/trace"
 )
 
@@ -53,6 +57,34 @@ func fakeStream() *fakeEvents {
 		// What this one did itself
 		{Time: 4 * time.Second, Name: "modify_failed", Device: "shca0", QPN: 99, PID: 43, Comm: "clumsy"},
 	}}
+}
+
+// endlessEvents never ends by itself.
+type endlessEvents struct{ fakeEvents }
+
+func (endlessEvents) Next() (trace.Event, error) {
+	return trace.Event{Time: time.Second, Name: "ack_timeout", Device: "shca0", QPN: 17}, nil
+}
+
+// A timeline that cannot be written ends at once, not when somebody looks.
+func TestTimelineFull(t *testing.T) {
+	tracer := fakeTracer
+	tracer.Stream = func(trace.Filter, []trace.Owner, ...string) (EventSource, error) { return new(endlessEvents), nil }
+	var stderr bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Main(t.Context(), []string{"trace", "timeline", "-o", "/dev/full"}, Env{
+			Stdout: io.Discard, Stderr: &stderr, Trace: tracer, Connect: genlfake.New().Client,
+		})
+	}()
+	select {
+	case code := <-ended:
+		if code != 1 || !strings.HasSuffix(stderr.String(), "\nibctl: write the timeline: write /dev/full: no space left on device\n") {
+			t.Errorf("exit code %d: %s", code, &stderr)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("no end")
+	}
 }
 
 // The process of an error is who asked, or whose the queue pair is; never who was

@@ -73,8 +73,9 @@ func NewTimeline(w io.Writer, name func(qpn uint32) string) *Timeline {
 	return t
 }
 
-// Add adds an event. Events must come in order.
-func (t *Timeline) Add(e *Event) {
+// Add adds an event. Events must come in order. An error is for good; Close returns
+// it again.
+func (t *Timeline) Add(e *Event) error {
 	key := messageKey{e.QPN, e.Uint("index")}
 	switch e.Name {
 	case "send_fetch":
@@ -103,6 +104,14 @@ func (t *Timeline) Add(e *Event) {
 	case "qp_state":
 		t.mark(e, e.Word("from")+" to "+e.Word("to"))
 	}
+	return t.failed()
+}
+
+func (t *Timeline) failed() error {
+	if t.err != nil {
+		return fmt.Errorf("write the timeline: %w", t.err)
+	}
+	return nil
 }
 
 // take finds a lane of a queue pair that is free.
@@ -185,8 +194,5 @@ func (t *Timeline) Close() error {
 	if err := t.w.Flush(); t.err == nil {
 		t.err = err
 	}
-	if t.err != nil {
-		return fmt.Errorf("write the timeline: %w", t.err)
-	}
-	return nil
+	return t.failed()
 }

@@ -582,7 +582,9 @@ func TestTimeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tl.Add(&e)
+		if err := tl.Add(&e); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := tl.Close(); err != nil {
 		t.Fatal(err)
