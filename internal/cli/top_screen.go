@@ -35,17 +35,27 @@ type tickMsg time.Time
 // screen shows rates on a terminal until the user leaves.
 func (a *app) screen(ctx context.Context, s *sampler, view topView, interval time.Duration) error {
 	m := &screen{sampler: s, view: view, interval: interval, height: 24, width: 80}
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithOutput(a.Stdout))
-	if _, err := p.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrInterrupted) {
-		return fmt.Errorf("use the terminal: %w", err)
+	// What is wrong from the beginning is said without a screen.
+	if m.look(time.Now()); m.err != nil {
+		return m.err
+	}
+	if err := runScreen(ctx, m, tea.WithOutput(a.Stdout)); err != nil {
+		return err
 	}
 	return m.err
 }
 
-func (m *screen) Init() tea.Cmd {
-	m.look(time.Now())
-	return m.tick()
+// runScreen shows a model until it ends, or until the user or ctx ends it.
+func runScreen(ctx context.Context, m tea.Model, options ...tea.ProgramOption) error {
+	_, err := tea.NewProgram(m, append(options, tea.WithContext(ctx))...).Run()
+	// ErrProgramKilled says little: it is in every error, that of a panic as well.
+	if err == nil || ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
+		return nil
+	}
+	return fmt.Errorf("use the terminal: %w", err)
 }
+
+func (m *screen) Init() tea.Cmd { return m.tick() }
 
 func (m *screen) tick() tea.Cmd {
 	return tea.Tick(m.interval, func(t time.Time) tea.Msg { return tickMsg(t) })

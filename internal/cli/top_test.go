@@ -3,7 +3,10 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,7 +83,7 @@ func text[T uint32 | uint64](n T) string { return strconv.FormatUint(uint64(n), 
 
 func TestScreen(t *testing.T) {
 	m := &screen{sampler: fakeSampler(topLooks()...), view: topView{group: "qp"}, interval: time.Second, height: 12, width: 100}
-	m.Init()
+	m.look(time.Now())
 	press := func(keys ...string) {
 		t.Helper()
 		for _, k := range keys {
@@ -144,6 +147,53 @@ func TestScreen(t *testing.T) {
 	// What goes wrong ends it.
 	if _, cmd := m.Update(tickMsg(time.Now())); cmd == nil || m.err == nil {
 		t.Errorf("an error: %v", m.err)
+	}
+}
+
+// panicking is a screen with a mistake in it, which shows where it is told to.
+type panicking struct {
+	screen
+	at string
+}
+
+func (p *panicking) Init() tea.Cmd {
+	return func() tea.Msg { return tickMsg(time.Now()) }
+}
+
+func (p *panicking) Update(tea.Msg) (tea.Model, tea.Cmd) {
+	if p.at == "update" {
+		panic("a mistake")
+	}
+	return p, nil
+}
+
+func (p *panicking) View() tea.View {
+	if p.at == "view" {
+		panic("a mistake")
+	}
+	return tea.NewView("")
+}
+
+// An end that nobody has asked for is a failure.
+func TestScreenEnds(t *testing.T) {
+	a := &app{Env: Env{Stdout: new(bytes.Buffer)}}
+	options := []tea.ProgramOption{tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignalHandler()}
+	for _, at := range []string{"view", "update"} {
+		if err := runScreen(t.Context(), &panicking{at: at}, options...); !errors.Is(err, tea.ErrProgramPanic) {
+			t.Errorf("a panic in %s: %v", at, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := runScreen(ctx, &panicking{}, options...); err != nil {
+		t.Errorf("interrupted: %v", err)
+	}
+	// What is wrong from the beginning is said without a screen.
+	if err := a.screen(t.Context(), fakeSampler(), topView{group: "qp"}, time.Second); err == nil || err.Error() != "gone" {
+		t.Errorf("no such device: %v", err)
+	}
+	if out := a.Stdout.(*bytes.Buffer); out.Len() > 0 {
+		t.Errorf("there was a screen: %q", out)
 	}
 }
 
