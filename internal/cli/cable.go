@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/softhca/softhca/internal/number"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/spf13/cobra"
 )
@@ -114,7 +115,7 @@ func remoteOf(cmd *cobra.Command, args []string) (r genl.Remote, err error) {
 	if !ok {
 		return r, usagef(cmd, "id N is missing")
 	}
-	id, err := strconv.ParseUint(text, 0, 32)
+	id, err := number.Parse(text, 32)
 	if err != nil {
 		return r, usagef(cmd, "id must be a number below 2^32, not %q", text)
 	}

@@ -64,11 +64,11 @@ FILE.00001.pcapng and so on, of which --files are kept.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVarP(&o.File, "write", "w", "", "the file to write")
-	fs.Uint32Var(&o.QPN, "qpn", 0, "only packets of this queue pair")
-	fs.IntVar(&o.Snap, "snap", 0, "bytes kept of each packet; 0 means all")
+	numberVar(fs, &o.QPN, "qpn", "only packets of this queue pair")
+	numberVar(fs, &o.Snap, "snap", "bytes kept of each packet; 0 means all")
 	fs.DurationVar(&duration, "duration", 0, "how long; without it, until interrupted")
 	fs.StringVar(&size, "file-size", "", "size of a file of a ring, such as 100M")
-	fs.IntVar(&o.Files, "files", 0, "files of a ring that are kept; 0 means all")
+	numberVar(fs, &o.Files, "files", "files of a ring that are kept; 0 means all")
 	return cmd
 }
 

@@ -4,8 +4,8 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 
+	"github.com/softhca/softhca/internal/number"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/spf13/cobra"
 )
@@ -127,7 +127,7 @@ The keys are:
 			if !slices.Contains(settingNames, args[1]) {
 				return usagef(cmd, "unknown key %q; there are %s", args[1], list(settingNames))
 			}
-			n, err := strconv.ParseUint(args[2], 0, 32)
+			n, err := number.Parse(args[2], 32)
 			if err != nil {
 				return usagef(cmd, "%s must be a number, not %q", args[1], args[2])
 			}

@@ -80,6 +80,6 @@ a line.`,
 			})
 		},
 	}
-	cmd.Flags().IntVar(&count, "count", 0, "end after so many events; 0 means no end")
+	numberVar(cmd.Flags(), &count, "count", "end after so many events; 0 means no end")
 	return cmd
 }

@@ -4,10 +4,10 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/softhca/softhca/internal/number"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/spf13/cobra"
 )
@@ -47,7 +47,7 @@ For one in the error state, the last line explains why it got there.`,
 		Args:              exactArgs("DEV", "QPN"),
 		ValidArgsFunction: a.completeDevices,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			qpn, err := strconv.ParseUint(args[1], 0, 32)
+			qpn, err := number.Parse(args[1], 32)
 			if err != nil {
 				return usagef(cmd, "QPN must be a number, not %q", args[1])
 			}

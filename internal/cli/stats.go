@@ -76,7 +76,7 @@ text format of Prometheus, for instance for node_exporter's textfile collector.`
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show changes until interrupted")
 	cmd.Flags().BoolVar(&prom, "prometheus", false, "write the text format of Prometheus")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks, with --watch")
-	cmd.Flags().IntVar(&count, "count", 0, "number of looks, with --watch; 0 means no end")
+	numberVar(cmd.Flags(), &count, "count", "number of looks, with --watch; 0 means no end")
 	return cmd
 }
 

@@ -211,7 +211,7 @@ Otherwise there is a table each interval, without end or --count times.`,
 	cmd.Flags().StringVar(&sort, "sort", "tx_bytes", "column to sort by")
 	cmd.Flags().StringVar(&view.filter, "filter", "", "only rows that have this text")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks")
-	cmd.Flags().IntVar(&count, "count", 0, "number of tables; 0 means no end")
+	numberVar(cmd.Flags(), &count, "count", "number of tables; 0 means no end")
 	return cmd
 }
 

@@ -94,8 +94,8 @@ type traceFlags struct {
 
 func (f *traceFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.Uint32Var(&f.filter.QPN, "qpn", 0, "only this queue pair")
-	fs.Uint32Var(&f.filter.PID, "pid", 0, "only queue pairs that this process created")
+	numberVar(fs, &f.filter.QPN, "qpn", "only this queue pair")
+	numberVar(fs, &f.filter.PID, "pid", "only queue pairs that this process created")
 	fs.StringVar(&f.filter.Comm, "comm", "", "only queue pairs of processes of this name")
 	fs.DurationVar(&f.duration, "duration", 0, "how long; without it, until interrupted")
 }

@@ -88,7 +88,7 @@ registered for another address than their own. The kernel must tell its types (B
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().Uint32Var(&every, "every", 0, "which messages are samples: 1 each, 2 every second, ...; 0 as many as cost little")
+	numberVar(cmd.Flags(), &every, "every", "which messages are samples: 1 each, 2 every second, ...; 0 as many as cost little")
 	return cmd
 }
 

@@ -88,7 +88,7 @@ have are named, and what they do is not seen.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.Uint32Var(&flags.filter.PID, "pid", 0, "only what this process does")
+	numberVar(fs, &flags.filter.PID, "pid", "only what this process does")
 	fs.StringVar(&flags.filter.Comm, "comm", "", "only what processes of this name do")
 	fs.DurationVar(&flags.duration, "duration", 0, "how long; without it, until interrupted")
 	return cmd

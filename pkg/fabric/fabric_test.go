@@ -34,11 +34,15 @@ func TestRefused(t *testing.T) {
 		"devices:\n  a: 1":                     "f.yaml:2: device a: this must be a mapping, lines of NAME: VALUE",
 		"devices:\n  a:\n    colour: red":      `f.yaml:3: device a: unknown key "colour"; there are guid`,
 		"devices:\n  a: {guid: 0}":             `f.yaml:2: device a: "0" is no GUID; one looks like `,
+		"devices:\n  a: {guid: 12}":            `f.yaml:2: device a: "12" is no GUID; one looks like `,
+		"devices:\n  a: {guid: 1:2:3:4}":       `f.yaml:2: device a: "1:2:3:4" is no GUID; one looks like `,
 		"devices:\n  a: {guid: }":              "f.yaml:2: device a: guid must be one value",
 		"devices:\n  [a]: ":                    "f.yaml:2: devices: this is no name",
 		"switches:\n  s: ":                     "f.yaml:2: switch s: ports is missing",
 		"switches:\n  s: {ports: 64}":          `f.yaml:2: switch s: ports must be a number from 1 to 63, not "64"`,
 		"switches:\n  s: {ports: [1]}":         "f.yaml:2: switch s: ports must be one value",
+		"switches:\n  s: {ports: 0b11}":        `f.yaml:2: switch s: ports must be a number from 1 to 63, not "0b11"`,
+		"switches:\n  s: {ports: 077}":         `f.yaml:2: switch s: ports must be a number from 1 to 63, not "077"`,
 		"switches: {a: {ports: 1}}\n" + ab:     "f.yaml:2: device a: there is a switch of this name",
 		"cables: 1":                            "f.yaml:1: cables: this must be a list, lines that begin with -",
 		ab + "  - [a]":                         "f.yaml:3: cable: this must be [PORT, PORT] or {port: PORT, remote: ADDRESS, id: NUMBER}",
@@ -56,10 +60,14 @@ func TestRefused(t *testing.T) {
 		ab + "  - {port: a, id: 4294967296}":   `f.yaml:3: cable: id must be a number from 0 to 4294967295, not "4294967296"`,
 		ab + "  - {port: a, to: b}":            `f.yaml:3: cable: unknown key "to"; there are port, remote, id and udp_port`,
 
-		"devices:\n  a: {guid: 1}\n  b: {guid: 1}":                                            "f.yaml:3: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
-		"switches:\n  a: {ports: 1, guid: 1}\n  b: {ports: 1, guid: 1}":                       "f.yaml:3: switch b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
-		"switches:\n  a: {ports: 1, guid: 1}\ndevices:\n  b: {guid: 1}":                       "f.yaml:4: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
-		ab + "  - {port: a, remote: 10.0.0.1, id: 1}\n  - {port: b, remote: 10.0.0.1, id: 1}": "f.yaml:4: cable b/1 remote 10.0.0.1 id 1: there is a cable to that end already, in line 3",
+		"devices:\n  a:\n---\ndevices:\n  b:\n": "f.yaml:3: here begins a second document; a file has one",
+		"# one\n---\na:\n---\n":                 "f.yaml:4: here begins a second document",
+		"---\ndevices:\n---\n":                  "f.yaml:3: here begins a second document",
+		"devices:\n---\n[a":                     "f.yaml:4: ",
+		"devices:\n  a: {guid: 0000:0000:0000:0001}\n  b: {guid: 0000:0000:0000:0001}":                      "f.yaml:3: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		"switches:\n  a: {ports: 1, guid: 0000:0000:0000:0001}\n  b: {ports: 1, guid: 0000:0000:0000:0001}": "f.yaml:3: switch b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		"switches:\n  a: {ports: 1, guid: 0000:0000:0000:0001}\ndevices:\n  b: {guid: 0000:0000:0000:0001}": "f.yaml:4: device b: the GUID 0000:0000:0000:0001 is taken already, in line 2",
+		ab + "  - {port: a, remote: 10.0.0.1, id: 1}\n  - {port: b, remote: 10.0.0.1, id: 1}":               "f.yaml:4: cable b/1 remote 10.0.0.1 id 1: there is a cable to that end already, in line 3",
 	} {
 		if _, err := Parse("f.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
@@ -72,6 +80,14 @@ func TestNothing(t *testing.T) {
 		if f := parse(t, text); len(f.Switches)+len(f.Devices)+len(f.Cables) != 0 {
 			t.Errorf("%q: got %v", text, f)
 		}
+	}
+}
+
+// A number is decimal whatever it begins with, and markers of documents are no documents.
+func TestNumbers(t *testing.T) {
+	f := parse(t, "---\nswitches: {s: {ports: 010}}\ndevices: {a: }\ncables: [{port: a, remote: 10.0.0.1, id: 010, udp_port: 0x10}]\n...\n")
+	if s, r := f.Switches[0], f.Cables[0].Remote; s.Ports != 10 || r.ID != 10 || r.Port != 16 {
+		t.Errorf("%d ports, id %d, UDP port %d", s.Ports, r.ID, r.Port)
 	}
 }
 

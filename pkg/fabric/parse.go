@@ -3,12 +3,14 @@
 package fabric
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"slices"
-	"strconv"
 
+	"github.com/softhca/softhca/internal/number"
 	"github.com/softhca/softhca/pkg/genl"
 	"go.yaml.in/yaml/v4"
 )
@@ -30,14 +32,14 @@ import (
 // says. Each section may be missing.
 func Parse(file string, text []byte) (*Fabric, error) {
 	f := &Fabric{File: file}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, f.syntax(err)
+	doc, err := f.document(text)
+	if err != nil {
+		return nil, err
 	}
 	if len(doc.Content) == 0 { // nothing but comments
 		return f, nil
 	}
-	err := f.mapping(doc.Content[0], "the file", func(key, value *yaml.Node) error {
+	err = f.mapping(doc.Content[0], "the file", func(key, value *yaml.Node) error {
 		switch key.Value {
 		case "switches":
 			return f.mapping(value, "switches", f.addSwitch)
@@ -52,6 +54,27 @@ func Parse(file string, text []byte) (*Fabric, error) {
 		return nil, err
 	}
 	return f, f.check()
+}
+
+// document reads the only document of a file, which may be empty.
+func (f *Fabric) document(text []byte) (*yaml.Node, error) {
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	err := d.Decode(&doc)
+	if errors.Is(err, io.EOF) {
+		return &doc, nil
+	}
+	if err != nil {
+		return nil, f.syntax(err)
+	}
+	err = d.Decode(&more)
+	if errors.Is(err, io.EOF) {
+		return &doc, nil
+	}
+	if err != nil {
+		return nil, f.syntax(err)
+	}
+	return nil, f.errorf(more.Line, "here begins a second document; a file has one")
 }
 
 // syntax blames the line that the YAML parser blames.
@@ -104,7 +127,7 @@ func (f *Fabric) number(n *yaml.Node, object, key string, low, high uint64) (uin
 	if err != nil {
 		return 0, err
 	}
-	v, err := strconv.ParseUint(text, 0, 64)
+	v, err := number.Parse(text, 64)
 	if err != nil || v < low || v > high {
 		return 0, f.errorf(n.Line, "%s: %s must be a number from %d to %d, not %q", object, key, low, high, text)
 	}

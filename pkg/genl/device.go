@@ -4,6 +4,7 @@ package genl
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -45,15 +46,20 @@ type Device struct {
 // A GUID identifies a device or a port.
 type GUID uint64
 
-// ParseGUID reads a GUID: 16 hexadecimal digits, as String writes them, or with
-// 0x in front of them.
+// ParseGUID reads a GUID: 16 hexadecimal digits, in one or as String writes them, or
+// behind 0x, where some of the subnet manager's tools leave out leading zeros.
 func ParseGUID(s string) (GUID, error) {
-	n, err := strconv.ParseUint(strings.ReplaceAll(strings.TrimPrefix(s, "0x"), ":", ""), 16, 64)
-	if err != nil || n == 0 {
+	var n uint64
+	if guidForm.MatchString(s) { // so it is a number
+		n, _ = strconv.ParseUint(strings.ReplaceAll(strings.TrimPrefix(s, "0x"), ":", ""), 16, 64)
+	}
+	if n == 0 {
 		return 0, fmt.Errorf("%q is no GUID; one looks like %v or 0x%x", s, exampleGUID, uint64(exampleGUID))
 	}
 	return GUID(n), nil
 }
+
+var guidForm = regexp.MustCompile(`^([[:xdigit:]]{16}|([[:xdigit:]]{4}:){3}[[:xdigit:]]{4}|0x[[:xdigit:]]{1,16})$`)
 
 const exampleGUID GUID = 0x0253484300000001
 
