@@ -18,6 +18,7 @@ import (
 	"github.com/softhca/softhca/pkg/capture"
 	"github.com/softhca/softhca/pkg/genl"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 // An Env is what ibctl needs from its surroundings.
@@ -63,8 +64,8 @@ func Main(ctx context.Context, args []string, env Env) int {
 
 // IsTerminal tells whether f is a terminal.
 func IsTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }
 
 // An app is one run of ibctl.

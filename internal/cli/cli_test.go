@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -311,6 +312,15 @@ func TestEveryCommand(t *testing.T) {
 	walk(newRoot(&app{}))
 }
 
+// TestMain makes a child of this test a program that says on standard error whether its
+// standard output is a terminal.
+func TestMain(m *testing.M) {
+	if os.Getenv("IBCTL_TEST_TERMINAL") == "" {
+		os.Exit(m.Run())
+	}
+	fmt.Fprint(os.Stderr, IsTerminal(os.Stdout))
+}
+
 func TestIsTerminal(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -320,12 +330,19 @@ func TestIsTerminal(t *testing.T) {
 	if IsTerminal(f) {
 		t.Error("a file is a terminal")
 	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close()
-	if IsTerminal(null) {
-		t.Error(os.DevNull + " is a terminal")
+	// Whatever it is, a program's standard output has the name /dev/stdout.
+	for name, want := range map[string]string{os.DevNull: "false", "/dev/zero": "false", "/dev/ptmx": "true"} {
+		dev, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		var said bytes.Buffer
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "IBCTL_TEST_TERMINAL=1")
+		cmd.Stdout, cmd.Stderr = dev, &said
+		if err := cmd.Run(); err != nil || said.String() != want {
+			t.Errorf("%s is a terminal: %s, %v; want %s", name, &said, err, want)
+		}
 	}
 }
