@@ -41,6 +41,8 @@ var fakeTracer = Tracer{
 		return &fakeVerbs{ops: []trace.VerbsOp{
 			{Time: time.Second, Duration: time.Second / 2, Op: "create PD", Function: "ib_uverbs_alloc_pd", Device: "rxe0", PID: 42, Comm: "app"},
 			{Time: 2 * time.Second, Duration: 2000, Op: "modify QP", Function: "ib_modify_qp", Device: "rxe0", QPN: 17, Err: syscall.EINVAL},
+			{Time: 3 * time.Second, Op: "create QP", Function: "ib_create_qp_kernel", Err: 524},
+			{Time: 3 * time.Second, Op: "create CQ", Function: "__ib_alloc_cq", Err: 4000},
 		}}, nil
 	},
 }

@@ -3,12 +3,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/softhca/softhca/pkg/trace"
@@ -115,10 +118,22 @@ func (a *app) followVerbs(ctx context.Context, v VerbsSource) error {
 			Duration: nanoseconds(o.Duration), Errno: int(o.Err), Function: o.Function,
 		}
 		if o.Err != 0 {
-			row.Error = unix.ErrnoName(o.Err)
+			row.Error = errnoName(o.Err)
 		}
 		if err := p.Next(row); err != nil {
 			return err
 		}
 	}
+}
+
+// kernelErrnos are those that no program sees (the kernel's include/linux/errno.h) but
+// that calls within the kernel return.
+var kernelErrnos = map[syscall.Errno]string{
+	512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 515: "ENOIOCTLCMD", 516: "ERESTART_RESTARTBLOCK",
+	517: "EPROBE_DEFER", 524: "ENOTSUPP",
+}
+
+// errnoName is the name of an error, or its number.
+func errnoName(e syscall.Errno) string {
+	return cmp.Or(unix.ErrnoName(e), kernelErrnos[e], strconv.Itoa(int(e)))
 }
