@@ -7,6 +7,8 @@
 
 SEED=${SEED:-20261129}
 ROUNDS=$(by_kernel 6 3 1) STEPS=$(by_kernel 6 4 2)
+# where a program takes a minute to begin: its limit, its messages, the wait for it
+LIMIT=$(by_kernel 40 40 200) MESSAGES=$(by_kernel 200 200 10) BACK=$(by_kernel 100 100 500)
 RANDOM=$SEED
 echo "seed $SEED"
 
@@ -64,18 +66,18 @@ for_ever() {
 pair() {
 	local port=$1 server=$2 client=$3 pid
 	shift 3
-	timeout 40 "$@" -p "$port" -d "$server" &
+	timeout "$LIMIT" "$@" -p "$port" -d "$server" &
 	pid=$!
 	until listening "$port"; do
 		kill -0 $pid || return 1
 		sleep 0.2
 	done
-	timeout 40 "$@" -p "$port" -d "$client" 127.0.0.1 || kill $pid
+	timeout "$LIMIT" "$@" -p "$port" -d "$client" 127.0.0.1 || kill $pid
 	wait $pid
 }
 
-rc_traffic() { pair 7001 shca1 shca2 ib_send_bw -F -e -s 65536 -n 200; }
-ud_traffic() { pair 7002 shca3 shca0 ibv_ud_pingpong -e -n 2000; }
+rc_traffic() { pair 7001 shca1 shca2 ib_send_bw -F -e -s 65536 -n "$MESSAGES"; }
+ud_traffic() { pair 7002 shca3 shca0 ibv_ud_pingpong -e -n $((MESSAGES * 10)); }
 mad_traffic() { timeout 10 ibnetdiscover -C shca3 -P 1; }
 
 ip_traffic() {
@@ -123,8 +125,8 @@ for_ever mad_traffic &
 for_ever ip_traffic &
 for ((round = 0; round < ROUNDS; round++)); do
 	was=$(counter shca1 rx_packets)
-	moved() { (($(counter shca1 rx_packets) > was + 500)); }
-	wait_until 100 moved || {
+	moved() { (($(counter shca1 rx_packets) > was + MESSAGES * 2)); }
+	wait_until "$BACK" moved || {
 		state
 		fail 'RC does not come back'
 	}
