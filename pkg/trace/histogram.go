@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// Buckets of a histogram: 16 for each power of two, from 128 ns to 9 minutes. The
-// numbers are those of bpf/stages.bpf.c.
+// Buckets of a histogram: 16 of equal width up to 32 ns, and 16 for each power of two
+// from there to 68 seconds. The numbers are those of bpf/stages.bpf.c.
 const (
 	subBits = 4
 	sub     = 1 << subBits
-	lowBits = 7
+	lowBits = 5
 	buckets = 32 * sub
 )
 
-// A Histogram tells how often something took how long. A bucket is 6 % wide.
+// A Histogram tells how often something took how long. A bucket is 6 % wide, but for
+// times below 32 ns, where it is 2 ns; the last one has all that is longer.
 type Histogram struct {
 	Count uint64
 	Sum   time.Duration
@@ -26,10 +27,10 @@ type Histogram struct {
 
 // lowest is the smallest value of a bucket, in ns.
 func lowest(bucket int) float64 {
-	if bucket == 0 {
-		return 0
+	if bucket < sub {
+		return math.Ldexp(float64(bucket), lowBits-subBits)
 	}
-	return math.Ldexp(1+float64(bucket%sub)/sub, lowBits+bucket/sub)
+	return math.Ldexp(1+float64(bucket%sub)/sub, lowBits-1+bucket/sub)
 }
 
 // add adds another histogram.
@@ -76,7 +77,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 }
 
 // An Octave is a power of two of a histogram: how many took from From to twice
-// that.
+// that, or from 0 to 32 ns.
 type Octave struct {
 	From  time.Duration
 	Count uint64
@@ -86,7 +87,7 @@ type Octave struct {
 func (h *Histogram) Octaves() []Octave {
 	var all []Octave
 	for i := 0; i < buckets; i += sub {
-		o := Octave{From: time.Duration(math.Ldexp(1, lowBits+i/sub))}
+		o := Octave{From: time.Duration(lowest(i))}
 		for _, n := range h.n[i : i+sub] {
 			o.Count += n
 		}

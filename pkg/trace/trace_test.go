@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -293,13 +294,10 @@ func TestHistogram(t *testing.T) {
 	var h Histogram
 	put := func(ns uint64, n uint64) {
 		// The same as bucket_of() of bpf/stages.bpf.c.
-		b := 0
+		b := int(ns >> (lowBits - subBits))
 		if ns >= 1<<lowBits {
-			l := 63
-			for ns>>l == 0 {
-				l--
-			}
-			b = (l-lowBits)*sub + int(ns>>(l-subBits))&(sub-1)
+			l := bits.Len64(ns) - 1
+			b = (l-lowBits+1)*sub + int(ns>>(l-subBits))&(sub-1)
 		}
 		if lo, hi := lowest(b), lowest(b+1); float64(ns) < lo || float64(ns) >= hi {
 			t.Fatalf("%d ns is in the bucket from %g to %g", ns, lo, hi)
@@ -330,8 +328,40 @@ func TestHistogram(t *testing.T) {
 	if o := h.Octaves(); n != 1000 || o[0] != (Octave{512, 900}) || o[len(o)-1].Count != 10 {
 		t.Errorf("octaves %v", o)
 	}
-	put(3, 1)
-	put(1<<34+1, 1)
+	for ns := uint64(0); ns < 300; ns++ {
+		put(ns, 1)
+	}
+	put(1<<35+1, 1)
+	put(1<<36-1, 1)
+
+	// Short times are as right as long ones.
+	for _, ns := range []uint64{1, 3, 31, 32, 63, 100, 128, 136, 1000} {
+		h = Histogram{}
+		put(ns, 100)
+		// Those that took longer do not hide it.
+		put(1<<20, 100)
+		got, want := float64(h.Quantile(0.25)), float64(ns)
+		if got < want*0.94 && got < want-2 || got > want*1.06 && got > want+2 {
+			t.Errorf("all take %d ns, the quantile is %g", ns, got)
+		}
+		if o := h.Octaves()[0]; uint64(o.From) > ns || o.Count != 100 {
+			t.Errorf("all take %d ns, the first octave is %v", ns, o)
+		}
+	}
+}
+
+// The histograms in C are as here.
+func TestBuckets(t *testing.T) {
+	src, err := os.ReadFile("bpf/stages.bpf.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"SUB_BITS": subBits, "LOW_BITS": lowBits, "OCTAVES": buckets / sub} {
+		m := regexp.MustCompile(`#define ` + name + `\s+(\d+)`).FindStringSubmatch(string(src))
+		if m == nil || m[1] != strconv.Itoa(want) {
+			t.Errorf("%s is %v in C, %d here", name, m, want)
+		}
+	}
 }
 
 // A fakeRing hands out records.

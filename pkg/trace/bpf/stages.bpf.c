@@ -14,11 +14,14 @@
 #define SLOTS	(1 << 16)
 #define QP_SLOTS (1 << 12)
 
-/* Histograms are logarithmic, with SUB buckets for each power of two. */
+/*
+ * Histograms are logarithmic, with SUB buckets for each power of two; the first SUB
+ * are linear, for less than the lowest of them.
+ */
 #define SUB_BITS	4
 #define SUB		(1 << SUB_BITS)
-#define LOW_BITS	7	/* the first bucket is for less than 128 ns */
-#define OCTAVES		32	/* the last bucket is for some 9 minutes and more */
+#define LOW_BITS	5	/* 32 ns */
+#define OCTAVES		32	/* the last bucket is for some 67 seconds and more */
 #define BUCKETS		(OCTAVES * SUB)	/* a power of two */
 
 #define RECV		128	/* enum ib_wc_opcode */
@@ -211,9 +214,9 @@ static __always_inline __u32 bucket_of(__u64 ns)
 	__u32 n, i;
 
 	if (ns < 1 << LOW_BITS)
-		return 0;
+		return ns >> (LOW_BITS - SUB_BITS);
 	n = log2_of(ns);
-	i = (n - LOW_BITS) * SUB + ((ns >> (n - SUB_BITS)) & (SUB - 1));
+	i = (n - LOW_BITS + 1) * SUB + ((ns >> (n - SUB_BITS)) & (SUB - 1));
 	return i < BUCKETS ? i : BUCKETS - 1;
 }
 
