@@ -274,6 +274,39 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestPrometheusInfo: what is said of a device is what its labels have, no more and no
+// less.
+func TestPrometheusInfo(t *testing.T) {
+	k := genlfake.New("eth0")
+	c, err := k.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.AddDevice(genl.DeviceConfig{Name: "shca0", Netdev: "eth0"}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := writePrometheus(&b, c, ""); err != nil {
+		t.Fatal(err)
+	}
+	find := func(pattern string) string {
+		m := regexp.MustCompile(`(?m)^` + pattern + `$`).FindStringSubmatch(b.String())
+		if m == nil {
+			t.Fatalf("no %s in\n%s", pattern, &b)
+		}
+		return m[1]
+	}
+	help := find(`# HELP softhca_device_info (.*)`)
+	var labels []string
+	for _, m := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(find(`softhca_device_info\{(.*)\} 1`), -1) {
+		labels = append(labels, m[1])
+	}
+	if want := "A " + list(labels) + "; always 1."; help != want {
+		t.Errorf("it is said to be %q, want %q", help, want)
+	}
+}
+
 // TestEveryCommand: each has a manual page, a sentence and an example, and
 // refuses what it does not know with exit code 2.
 func TestEveryCommand(t *testing.T) {

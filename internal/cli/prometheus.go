@@ -55,7 +55,7 @@ func writePrometheus(out io.Writer, c *genl.Client, device string) error {
 	}
 
 	w := bufio.NewWriter(out)
-	head(w, "softhca_device_info", "gauge", "A device, what it is attached to and its settings; always 1.")
+	head(w, "softhca_device_info", "gauge", "A device, netdev, link and guid; always 1.")
 	for _, d := range devices {
 		sample(w, "softhca_device_info", 1, "device", d.Name, "netdev", d.Netdev, "link", d.Link.String(),
 			"guid", d.NodeGUID.String())

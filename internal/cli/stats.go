@@ -41,10 +41,11 @@ With --watch, show again and again the counters that changed, and by how much
 a second, until interrupted.
 
 With --prometheus, write the counters of devices, ports and queue pairs in the
-text format of Prometheus, for instance for node_exporter's textfile collector.`,
+text format of Prometheus, for instance for node_exporter's textfile collector. That
+may read the file at any time, so it gets it whole, by mv.`,
 		Example: `  ibctl stats shca0
   ibctl stats --watch
-  ibctl stats --prometheus >/var/lib/node_exporter/softhca.prom`,
+  cd /var/lib/node_exporter && ibctl stats --prometheus >x.$$ && mv x.$$ softhca.prom`,
 		Args:              optionalArg,
 		ValidArgsFunction: a.completeDevices,
 		RunE: func(cmd *cobra.Command, args []string) error {
