@@ -45,6 +45,17 @@ The ports come up and wait for a subnet manager, such as OpenSM.`,
 			}
 			return a.with(func(c *genl.Client) error { return c.AddCable(p[0], p[1]) })
 		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch {
+			case len(args) == 0:
+				return noFiles(a.ports(args, false))
+			case len(args) == 1:
+				return noFiles(append(a.ports(args, false), "remote"))
+			case args[1] == "remote":
+				return noFiles(nextKeywords(args[1:], "id", "port"))
+			}
+			return noFiles(nil)
+		},
 	}
 
 	del := &cobra.Command{
@@ -59,6 +70,12 @@ The ports come up and wait for a subnet manager, such as OpenSM.`,
 				return usagef(cmd, "%v", err)
 			}
 			return a.with(func(c *genl.Client) error { return c.DeleteCable(p) })
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return noFiles(nil)
+			}
+			return noFiles(a.ports(nil, true))
 		},
 	}
 

@@ -69,6 +69,8 @@ FILE.00001.pcapng and so on, of which --files are kept.`,
 	fs.DurationVar(&duration, "duration", 0, "how long; without it, until interrupted")
 	fs.StringVar(&size, "file-size", "", "size of a file of a ring, such as 100M")
 	numberVar(fs, &o.Files, "files", "files of a ring that are kept; 0 means all")
+	offerFlagFile(cmd, "write", "pcapng")
+	a.offerQPFlags(cmd)
 	return cmd
 }
 

@@ -47,8 +47,6 @@ const (
 func Main(ctx context.Context, args []string, env Env) int {
 	root := newRoot(&app{Env: env})
 	root.SetArgs(args)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
 
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -97,14 +95,20 @@ was wrong.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
+	root.SetOut(a.Stdout) // before there are scripts for completion, which keep it
+	root.SetErr(a.Stderr)
 	root.PersistentFlags().BoolVarP(&a.json, "json", "j", false, "write JSON")
 	root.PersistentFlags().BoolVarP(&a.pretty, "pretty", "p", false, "write indented JSON")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef(cmd, "%v", err)
 	})
-	root.InitDefaultCompletionCmd()
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newDev(a), newSwitch(a), newCable(a), newFabric(a), newQP(a), newStats(a), newTop(a), newTrace(a), newCapture(a),
 		newMonitor(a), newMan(), newVersion(a))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	refuseLikeOthers(root)
 	plainUsage(root)
 	// A group is a command that only refuses; one usage line is enough for it.
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
@@ -129,6 +133,56 @@ func group(cmd *cobra.Command, sub ...*cobra.Command) *cobra.Command {
 		return usagef(cmd, "a command is missing; there are %s", list(names))
 	}
 	return cmd
+}
+
+// refuseLikeOthers makes cobra's own command "completion" take what makes no sense for
+// what it is; it would show its help and be content.
+func refuseLikeOthers(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		group(c)
+		for _, shell := range c.Commands() {
+			shell.Args = exactArgs()
+		}
+	}
+}
+
+// newHelp makes the command that shows help for another one.
+func newHelp() *cobra.Command {
+	find := func(cmd *cobra.Command, args []string) (*cobra.Command, error) {
+		found, rest, err := cmd.Root().Find(args)
+		if err != nil || len(rest) > 0 {
+			return nil, usagef(cmd, "there is no command %q", strings.Join(args, " "))
+		}
+		return found, nil
+	}
+	return &cobra.Command{
+		Use:   "help [COMMAND]...",
+		Short: "Help for any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := find(cmd, args)
+			if err != nil {
+				return err
+			}
+			found.InitDefaultHelpFlag() // for its list of flags
+			return found.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			found, err := find(cmd, args)
+			if err != nil {
+				return noFiles(nil)
+			}
+			var names []string
+			for _, c := range found.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return noFiles(names)
+		},
+	}
 }
 
 // plainUsage keeps cobra from adding "[flags]" to every usage line.
@@ -161,19 +215,4 @@ func (a *app) with(fn func(*genl.Client) error) error {
 	}
 	defer c.Close()
 	return fn(c)
-}
-
-// completeDevices completes the first argument to the name of a device.
-func (a *app) completeDevices(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if len(args) == 0 {
-		_ = a.with(func(c *genl.Client) error { // Without the kernel, no names.
-			devs, err := c.Devices()
-			for _, d := range devs {
-				names = append(names, d.Name)
-			}
-			return err
-		})
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -44,8 +44,10 @@ random one is taken without it.`,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var next []string
 			switch {
-			case len(args) > 0 && args[len(args)-1] == "link":
+			case len(args) > 1 && args[len(args)-1] == "link":
 				next = []string{"roce", "ib"}
+			case len(args) > 1 && args[len(args)-1] == "netdev":
+				next = completeNetdevs()
 			case len(args) == 1:
 				next = []string{"netdev", "link"}
 			case len(args) == 3 && args[1] == "netdev":

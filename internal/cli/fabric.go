@@ -29,8 +29,9 @@ func newFabric(a *app) *cobra.Command {
 What is there already stays as it is, and so does what FILE does not declare. If
 something there contradicts FILE, nothing is made. Cables to other hosts go through
 the network namespace of the caller.`,
-		Example: "  ibctl fabric apply docs/fabrics/star.yaml",
-		Args:    exactArgs("FILE"),
+		Example:           "  ibctl fabric apply docs/fabrics/star.yaml",
+		Args:              exactArgs("FILE"),
+		ValidArgsFunction: completeFile("yaml", "yml"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := readFabric(args[0])
 			if err != nil {
@@ -49,7 +50,8 @@ so their cables. With --all, delete all native InfiniBand devices and switches o
 this host.`,
 		Example: `  ibctl fabric delete docs/fabrics/star.yaml
   ibctl fabric delete --all`,
-		Args: cobra.ArbitraryArgs,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeFile("yaml", "yml"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all {
 				if err := exactArgs()(cmd, args); err != nil {
@@ -106,6 +108,7 @@ link is dashed; with -o yaml a file for "ibctl fabric apply".`,
 		},
 	}
 	show.Flags().StringVarP(&format, "output", "o", "text", "text, dot or yaml")
+	offerFlag(show, "output", completeWords("text", "dot", "yaml"))
 
 	return group(&cobra.Command{
 		Use:   "fabric COMMAND",

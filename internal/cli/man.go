@@ -19,6 +19,12 @@ func newMan() *cobra.Command {
 The date in them is that of SOURCE_DATE_EPOCH, or today.`,
 		Example: "  ibctl man /usr/share/man/man8",
 		Args:    exactArgs("DIR"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return noFiles(nil)
+			}
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

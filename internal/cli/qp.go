@@ -45,7 +45,7 @@ func newQP(a *app) *cobra.Command {
 For one in the error state, the last line explains why it got there.`,
 		Example:           "  ibctl qp show shca0 17",
 		Args:              exactArgs("DEV", "QPN"),
-		ValidArgsFunction: a.completeDevices,
+		ValidArgsFunction: a.completeDeviceQPN,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			qpn, err := number.Parse(args[1], 32)
 			if err != nil {

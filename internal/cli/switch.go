@@ -27,6 +27,12 @@ switches and of devices with link ib are connected with "ibctl cable add".`,
 			}
 			return a.with(func(c *genl.Client) error { return c.AddSwitch(cfg) })
 		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return noFiles(nil) // a name that is not there yet
+			}
+			return noFiles(nextKeywords(args[1:], "ports", "guid"))
+		},
 	}
 
 	del := &cobra.Command{
@@ -110,19 +116,4 @@ func switchConfig(cmd *cobra.Command, args []string) (genl.SwitchConfig, error) 
 		}
 	}
 	return cfg, nil
-}
-
-// completeSwitches completes the first argument to the name of a switch.
-func (a *app) completeSwitches(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if len(args) == 0 {
-		_ = a.with(func(c *genl.Client) error { // Without the kernel, no names.
-			switches, err := c.Switches()
-			for _, s := range switches {
-				names = append(names, s.Name)
-			}
-			return err
-		})
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }

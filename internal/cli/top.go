@@ -53,6 +53,14 @@ func topColumn(name string) int {
 	})
 }
 
+func topColumnNames() []string {
+	var names []string
+	for _, c := range topColumns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // topGroups are what a row can stand for.
 var topGroups = []string{"qp", "process", "device"}
 
@@ -188,11 +196,7 @@ Otherwise there is a table each interval, without end or --count times.`,
 			case !slices.Contains(topGroups, view.group):
 				return usagef(cmd, "--by is one of %s", list(topGroups))
 			case view.sort < 0:
-				var names []string
-				for _, c := range topColumns {
-					names = append(names, c.name)
-				}
-				return usagef(cmd, "--sort is one of %s", list(names))
+				return usagef(cmd, "--sort is one of %s", list(topColumnNames()))
 			case interval <= 0:
 				return usagef(cmd, "--interval must be more than 0")
 			}
@@ -209,6 +213,8 @@ Otherwise there is a table each interval, without end or --count times.`,
 	}
 	cmd.Flags().StringVar(&view.group, "by", "qp", "what a row is: qp, process or device")
 	cmd.Flags().StringVar(&sort, "sort", "tx_bytes", "column to sort by")
+	offerFlag(cmd, "by", completeWords(topGroups...))
+	offerFlag(cmd, "sort", completeWords(topColumnNames()...))
 	cmd.Flags().StringVar(&view.filter, "filter", "", "only rows that have this text")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks")
 	numberVar(cmd.Flags(), &count, "count", "number of tables; 0 means no end")

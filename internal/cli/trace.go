@@ -92,12 +92,13 @@ type traceFlags struct {
 	duration time.Duration
 }
 
-func (f *traceFlags) add(cmd *cobra.Command) {
+func (f *traceFlags) add(a *app, cmd *cobra.Command) {
 	fs := cmd.Flags()
 	numberVar(fs, &f.filter.QPN, "qpn", "only this queue pair")
 	numberVar(fs, &f.filter.PID, "pid", "only queue pairs that this process created")
 	fs.StringVar(&f.filter.Comm, "comm", "", "only queue pairs of processes of this name")
 	fs.DurationVar(&f.duration, "duration", 0, "how long; without it, until interrupted")
+	a.offerQPFlags(cmd)
 }
 
 func newTrace(a *app) *cobra.Command {

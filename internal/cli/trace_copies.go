@@ -87,7 +87,7 @@ registered for another address than their own. The kernel must tell its types (B
 			return a.printCopies(list)
 		},
 	}
-	flags.add(cmd)
+	flags.add(a, cmd)
 	numberVar(cmd.Flags(), &every, "every", "which messages are samples: 1 each, 2 every second, ...; 0 as many as cost little")
 	return cmd
 }

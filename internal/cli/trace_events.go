@@ -73,7 +73,7 @@ the one that called.`,
 			return s.Close()
 		},
 	}
-	flags.add(cmd)
+	flags.add(a, cmd)
 	return cmd
 }
 
@@ -165,7 +165,8 @@ mark for each retry, drop and change of state.`,
 			return errors.Join(err, s.Close())
 		},
 	}
-	flags.add(cmd)
+	flags.add(a, cmd)
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the file to write")
+	offerFlagFile(cmd, "output", "json")
 	return cmd
 }

@@ -72,7 +72,7 @@ those that were silent longest are left out.`,
 			return errors.Join(a.sayNoRoom(f), f.Close())
 		},
 	}
-	flags.add(cmd)
+	flags.add(a, cmd)
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks")
 	return cmd
 }

@@ -104,7 +104,7 @@ than that. Messages that failed or were flushed do not count.`,
 			return a.printLatency(list)
 		},
 	}
-	flags.add(cmd)
+	flags.add(a, cmd)
 	cmd.Flags().BoolVar(&user, "user", false, "from the program's post to its poll; a probe costs it some microseconds")
 	return cmd
 }

@@ -62,7 +62,8 @@ The kernel must tell its types (BTF: /sys/kernel/btf). Functions that it does no
 have are named, and what they do is not seen.`,
 		Example: `  ibctl trace verbs
   ibctl -j trace verbs mlx5_0 --comm myprogram`,
-		Args: optionalArg,
+		Args:              optionalArg,
+		ValidArgsFunction: completeRDMADevices,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.duration < 0 {
 				return usagef(cmd, "--duration must not be negative")
