@@ -151,10 +151,7 @@ func TestScreen(t *testing.T) {
 }
 
 // panicking is a screen with a mistake in it, which shows where it is told to.
-type panicking struct {
-	screen
-	at string
-}
+type panicking struct{ at string }
 
 func (p *panicking) Init() tea.Cmd {
 	return func() tea.Msg { return tickMsg(time.Now()) }
