@@ -52,7 +52,9 @@ func Main(ctx context.Context, args []string, env Env) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(env.Stderr, "ibctl: %v\n", explainError(err))
+	if err != errHelped {
+		fmt.Fprintf(env.Stderr, "ibctl: %v\n", explainError(err))
+	}
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -95,6 +97,17 @@ was wrong.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
+	refuse := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return refuse(cmd, args)
+		}
+		cmd.SetOut(a.Stderr)
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return errHelped
+	}
 	root.SetOut(a.Stdout) // before there are scripts for completion, which keep it
 	root.SetErr(a.Stderr)
 	root.PersistentFlags().BoolVarP(&a.json, "json", "j", false, "write JSON")

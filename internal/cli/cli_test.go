@@ -86,9 +86,9 @@ func run(ts *testscript.TestScript, terminal bool, args []string) int {
 		},
 	})
 	// A failure is one line, and nothing else is said on standard error, but by a
-	// trace, which tells when it has begun.
+	// trace, which tells when it has begun, or if there is no command at all.
 	n := strings.Count(stderr.String(), "\n")
-	if begun.MatchString(stderr.String()) {
+	if begun.MatchString(stderr.String()) || strings.Join(args, "") == strings.Repeat("-j", len(args)) {
 		return code
 	}
 	if code != 0 && n != 1 || code == 0 && n != 0 && !strings.HasPrefix(args[0], "__complete") {

@@ -17,6 +17,9 @@ type usageError struct{ msg string }
 
 func (e *usageError) Error() string { return e.msg }
 
+// errHelped is a command line without a command, about which all is said.
+var errHelped error = &usageError{"a command is missing"}
+
 // usagef says what is wrong with a command line, and how it should look.
 func usagef(cmd *cobra.Command, format string, a ...any) error {
 	return &usageError{fmt.Sprintf(format, a...) + "; usage: " + cmd.UseLine()}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -122,7 +123,8 @@ func (a *app) watchStats(cmd *cobra.Command, c *genl.Client, device string, inte
 		}
 		if last != nil {
 			if p.Format == output.Table {
-				if err := a.clear(); err != nil {
+				heading := fmt.Sprintf("Counters that change, each %v:", interval)
+				if err := a.clear(heading, "none", len(changed)); err != nil {
 					return err
 				}
 			}
@@ -143,8 +145,14 @@ func (a *app) watchStats(cmd *cobra.Command, c *genl.Client, device string, inte
 	}
 }
 
-// clear makes a terminal empty and goes to its top.
-func (a *app) clear() error {
-	_, err := a.Stdout.Write([]byte("\x1b[H\x1b[2J"))
+// clear makes a terminal empty but for a heading of so many lines to come, and what is
+// said if there are none.
+func (a *app) clear(heading, none string, lines int) error {
+	if lines > 0 {
+		none = "\n" // a line apart
+	} else {
+		none = " " + none
+	}
+	_, err := fmt.Fprintln(a.Stdout, "\x1b[H\x1b[2J"+heading+none)
 	return err
 }

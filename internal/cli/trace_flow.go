@@ -89,7 +89,7 @@ func (a *app) showFlows(f FlowSource) error {
 	}
 	p := a.printer()
 	if p.Format == output.Table {
-		if err := a.clear(); err != nil {
+		if err := a.clear("Since the trace began:", "no traffic", len(rows)); err != nil {
 			return err
 		}
 	}

@@ -98,8 +98,11 @@ than that. Messages that failed or were flushed do not count.`,
 			if err := errors.Join(a.sayNoRoom(l), l.Close()); err != nil {
 				return err
 			}
-			if missed != (trace.Missed{}) {
+			switch {
+			case missed != (trace.Missed{}):
 				fmt.Fprintf(a.Stderr, "%d messages are not in these figures\n", missed.Collisions+missed.NoRoom)
+			case len(list) == 0:
+				fmt.Fprintln(a.Stderr, "no messages")
 			}
 			return a.printLatency(list)
 		},

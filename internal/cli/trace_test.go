@@ -16,16 +16,22 @@ import (
 	"github.com/softhca/softhca/pkg/trace"
 )
 
-// fakeTracer has one series, one flow and three events, and lost two. A filter for
-// queue pair 404 cannot be traced.
+// fakeTracer has one series, one flow and some events, and lost two. Queue pair 5 does
+// nothing, and a filter for queue pair 404 cannot be traced.
 var fakeTracer = Tracer{
 	Latency: func(f trace.Filter, _ []trace.Owner) (LatencySource, error) {
+		if f.QPN == 5 {
+			return idleLatency{}, nil
+		}
 		return fakeLatency{trace.StageTotal}, fakeRefusal(f)
 	},
 	LatencyUser: func(f trace.Filter, _ []trace.Owner) (LatencySource, error) {
 		return fakeLatency{trace.StageUser}, fakeRefusal(f)
 	},
 	Flows: func(f trace.Filter, _ []trace.Owner) (FlowSource, error) {
+		if f.QPN == 5 {
+			return idleFlows{}, nil
+		}
 		return fakeFlows{}, fakeRefusal(f)
 	},
 	Stream: func(f trace.Filter, _ []trace.Owner, _ ...string) (EventSource, error) {
@@ -130,6 +136,10 @@ func (l fakeLatency) Read() ([]trace.Series, trace.Missed, error) {
 func (l fakeLatency) NoRoom() (uint64, error) { return 0, nil }
 func (l fakeLatency) Close() error            { return nil }
 
+type idleLatency struct{ fakeLatency }
+
+func (idleLatency) Read() ([]trace.Series, trace.Missed, error) { return nil, trace.Missed{}, nil }
+
 type fakeFlows struct{}
 
 func (fakeFlows) Read() ([]trace.Flow, error) {
@@ -138,6 +148,10 @@ func (fakeFlows) Read() ([]trace.Flow, error) {
 		Traffic: trace.Traffic{TXMessages: 3, TXBytes: 192, Retries: 1},
 	}}, nil
 }
+
+type idleFlows struct{ fakeFlows }
+
+func (idleFlows) Read() ([]trace.Flow, error) { return nil, nil }
 
 func (fakeFlows) NoRoom() (uint64, error) { return 4, nil }
 func (fakeFlows) Close() error            { return nil }
