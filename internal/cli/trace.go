@@ -121,7 +121,7 @@ func (a *app) owners() ([]trace.Owner, error) {
 		qps, err := c.QPs(genl.QPFilter{})
 		for _, q := range qps {
 			owners = append(owners, trace.Owner{
-				QPN: q.QPN, PID: q.PID, Comm: q.Comm, Device: q.Device, DestQPN: q.DestQPN, DGID: q.DGID,
+				QPN: q.QPN, PID: q.PID, Comm: q.Comm, Device: q.Device, DestQPN: q.DestQPN, SGID: q.SGID, DGID: q.DGID,
 			})
 		}
 		return err

@@ -64,6 +64,9 @@ Receives of messages from this host have, as opcode RECV,
            completion is written; with --user also poll, and user: from the
            sender's post to the receiver's poll, which is one way of a ping-pong
 
+Other receives have poll alone. Native InfiniBand without a GRH does not tell where
+a message comes from, so its receives count as those.
+
 Times are in nanoseconds. max_bytes is the size class: messages of at most that
 many bytes, and of more than half of it. The mean and the maximum are exact, the
 percentiles within 6 %, below 32 ns within 2 ns; of more than 68 s they tell no more

@@ -5,7 +5,9 @@ package trace
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/cilium/ebpf"
@@ -150,4 +152,78 @@ func TestManyPeers(t *testing.T) {
 	b.wantRoom(0)
 	connect(31)
 	b.wantRoom(1)
+}
+
+// stages says what is measured, as QPN/opcode/stage for each.
+func (b *bench) stages() string {
+	b.t.Helper()
+	list, missed, err := (&Latency{b.session}).Read()
+	if err != nil || missed != (Missed{}) {
+		b.t.Errorf("%v, missed %+v", err, missed)
+	}
+	var all []string
+	for _, s := range list {
+		for st := range s.Stages {
+			if s.Stages[st].Count > 0 {
+				all = append(all, fmt.Sprintf("%d/%v/%v", s.QPN, s.Opcode, Stage(st)))
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// A message has a delivery if it was sent on this host: another one may have queue
+// pairs of the same numbers, and its messages the same PSNs.
+func TestDelivery(t *testing.T) {
+	gid := func(n string) string { return strings.Repeat("\x00", 10) + "\xff\xff\x0a\x00\x00" + n }
+	a, b, c, none := gid("\x01"), gid("\x02"), gid("\x03"), strings.Repeat("\x00", 16)
+	type end struct {
+		qpn, dest  int
+		sgid, dgid string
+	}
+	const sends = "17/SEND/queue 17/SEND/ack 17/SEND/cqe 17/SEND/total"
+	for _, k := range []struct {
+		name     string
+		ends     []end
+		receiver uint64
+		want     string
+	}{
+		{"one host", []end{{17, 18, a, b}, {18, 17, b, a}}, 18, sends + " 18/RECV/deliver"},
+		{"one device", []end{{17, 18, a, a}, {18, 17, a, a}}, 18, sends + " 18/RECV/deliver"},
+		{"itself", []end{{17, 17, a, a}}, 17, sends + " 17/RECV/deliver"},
+		{"17 of two hosts", []end{{17, 17, a, b}}, 17, sends},
+		{"17 and 18 of two hosts", []end{{17, 18, a, b}, {18, 17, a, b}}, 18, sends},
+		{"a third host", []end{{17, 18, a, b}, {18, 17, b, c}}, 18, sends},
+		{"another queue pair's", []end{{17, 18, a, b}, {18, 19, b, a}}, 18, sends},
+		{"no GRH", []end{{17, 18, none, none}, {18, 17, none, none}}, 18, sends},
+	} {
+		for _, first := range []string{"sent", "received"} {
+			t.Run(k.name+", first "+first, func(t *testing.T) {
+				b := newBench(t, loadStages, Filter{}, nil)
+				for _, e := range k.ends {
+					b.event("on_qp_connect", "qp_connect", map[string]any{
+						"qpn": e.qpn, "dest_qpn": e.dest, "sgid": e.sgid, "dgid": e.dgid,
+					})
+				}
+				const send, recv, index, psn = 2, 128, 5, 100
+				receive := func() {
+					b.raw("on_recv_done", k.receiver, 0, 0, 0, 64, psn)
+					b.raw("on_cqe", k.receiver, 0, 0, recv, 0, 64, 0, 7)
+				}
+				b.raw("on_send_fetch", 17, index, 0, send, 0, 64, 1, 0x1000, 1)
+				if first == "received" {
+					receive()
+				}
+				b.raw("on_send_wire", 17, index, psn, 64, 1)
+				if first == "sent" {
+					receive()
+				}
+				b.raw("on_send_done", 17, index, 0, send, 0, 64, 1)
+				b.raw("on_cqe", 17, 0, 0, 0, 0, 64, 0, 9)
+				if got := b.stages(); got != k.want {
+					t.Errorf("got  %s\nwant %s", got, k.want)
+				}
+			})
+		}
+	}
 }

@@ -47,9 +47,10 @@ type Owner struct {
 	PID    uint32
 	Comm   string
 	Device string
-	// DestQPN and DGID are the peer, of a connected queue pair.
-	DestQPN uint32
-	DGID    netip.Addr
+	// DestQPN and DGID are the peer, and SGID is the own end, of a connected queue
+	// pair.
+	DestQPN    uint32
+	SGID, DGID netip.Addr
 }
 
 // ownerValue is struct owner of bpf/filter.h.
@@ -151,14 +152,29 @@ func open(spec *ebpf.CollectionSpec, f Filter, owners []Owner, programs ...strin
 	return s, nil
 }
 
+// localPeerValue is struct peer of bpf/peers.h.
+type localPeerValue struct {
+	QPN        uint32
+	SGID, DGID [16]byte
+}
+
+// gidBytes are all 0 without a GID.
+func gidBytes(gid netip.Addr) (b [16]byte) {
+	if gid.IsValid() {
+		b = gid.As16()
+	}
+	return b
+}
+
 // notePeers fills the map of peers with those of the queue pairs there are.
 func (s *session) notePeers(owners []Owner) error {
 	for _, o := range owners {
 		if o.DestQPN == 0 {
 			continue
 		}
+		p := localPeerValue{QPN: o.DestQPN, SGID: gidBytes(o.SGID), DGID: gidBytes(o.DGID)}
 		// What the kernel has told meanwhile is newer.
-		err := s.coll.Maps["peers"].Update(o.QPN, o.DestQPN, ebpf.UpdateNoExist)
+		err := s.coll.Maps["peers"].Update(o.QPN, p, ebpf.UpdateNoExist)
 		if err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
 			return fmt.Errorf("note the peer of queue pair %d: %w", o.QPN, err)
 		}

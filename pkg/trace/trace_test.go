@@ -178,6 +178,9 @@ func TestPrograms(t *testing.T) {
 	if got, want := flow.Maps["peers"].ValueSize, uint32(binary.Size(peerValue{})); got != want {
 		t.Errorf("struct peer: %d bytes in C, %d here", got, want)
 	}
+	if got, want := stages.Maps["peers"].ValueSize, uint32(binary.Size(localPeerValue{})); got != want {
+		t.Errorf("struct peer of peers.h: %d bytes in C, %d here", got, want)
+	}
 	if got, want := flow.Maps["owners"].ValueSize, uint32(binary.Size(ownerValue{})); got != want {
 		t.Errorf("struct owner: %d bytes in C, %d here", got, want)
 	}

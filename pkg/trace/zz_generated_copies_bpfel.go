@@ -34,6 +34,13 @@ type copiesPathKey struct {
 	Path uint32
 }
 
+type copiesPeer struct {
+	_    structs.HostLayout
+	Qpn  uint32
+	Sgid [16]uint8
+	Dgid [16]uint8
+}
+
 type copiesSample struct {
 	_     structs.HostLayout
 	Qpn   uint32

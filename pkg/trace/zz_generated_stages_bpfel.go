@@ -61,6 +61,13 @@ type stagesOwner struct {
 	Dev  [16]int8
 }
 
+type stagesPeer struct {
+	_    structs.HostLayout
+	Qpn  uint32
+	Sgid [16]uint8
+	Dgid [16]uint8
+}
+
 type stagesPost struct {
 	_     structs.HostLayout
 	Qpn   uint32

@@ -163,12 +163,12 @@ static __always_inline struct head *record(__u32 kind, __u32 qpn, __u32 index)
 /* The sample of a queue pair, if it is this message */
 static __always_inline int is_sample(__u32 qpn, __u32 index, __u32 *key)
 {
-	__u32 *to = bpf_map_lookup_elem(&peers, &qpn);
+	struct peer *to = bpf_map_lookup_elem(&peers, &qpn);
 	struct sample *s;
 
 	if (!to)
 		return 0;
-	*key = *to;
+	*key = to->qpn;
 	s = bpf_map_lookup_elem(&samples, key);
 	return s && s->qpn == qpn && s->index == index;
 }
@@ -232,7 +232,8 @@ int copies_send_fetch(RAW *ctx)
 	struct sample s = { .qpn = qpn, .index = index };
 	struct owner *o;
 	struct head *h;
-	__u32 *to, key;
+	struct peer *to;
+	__u32 key;
 
 	if ((__u32)ctx->args[FETCH_NUM_SGE] != 1 || !ctx->args[FETCH_ADDR] ||
 	    !length || length > max_length ||
@@ -243,7 +244,7 @@ int copies_send_fetch(RAW *ctx)
 	to = bpf_map_lookup_elem(&peers, &qpn);
 	if (!to)
 		return 0;
-	key = *to;
+	key = to->qpn;
 	if (bpf_map_update_elem(&samples, &key, &s, BPF_NOEXIST))
 		return 0;
 	__sync_fetch_and_add(&live, 1);
@@ -299,13 +300,13 @@ SEC("tracepoint/softhca/qp_destroy")
 int copies_qp_destroy(struct common *e)
 {
 	__u32 qpn = e->qpn;
-	__u32 *to = bpf_map_lookup_elem(&peers, &qpn);
+	struct peer *to = bpf_map_lookup_elem(&peers, &qpn);
 	struct sample *s;
 	__u32 key;
 
 	if (!to)
 		return SEEN;
-	key = *to;
+	key = to->qpn;
 	s = bpf_map_lookup_elem(&samples, &key);
 	if (s && s->qpn == qpn)
 		end_sample(key);

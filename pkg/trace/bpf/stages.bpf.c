@@ -323,18 +323,19 @@ static __always_inline void delivered(__u32 qpn, __u32 length, __u64 ns)
 /* The message was sent: it arrives now, or has arrived. */
 static __always_inline void sent(const struct message *m, __u32 psn)
 {
-	__u32 qpn = m->qpn, i;
-	__u32 *to = bpf_map_lookup_elem(&peers, &qpn);
+	__u32 qpn = m->qpn, dest, i;
+	struct peer *to = local_peer(qpn);
 	struct cqe_wait *w;
 	struct arrival *a;
 
 	if (!to)
 		return;
-	a = arrival(*to, psn);
+	dest = to->qpn;
+	a = arrival(dest, psn);
 	if (!a)
 		return;
-	if (a->qpn != *to || a->psn != psn || a->from != qpn || !a->written) {
-		a->qpn = *to;
+	if (a->qpn != dest || a->psn != psn || a->from != qpn || !a->written) {
+		a->qpn = dest;
 		a->psn = psn;
 		a->from = qpn;
 		a->fetched = m->fetched;
@@ -344,9 +345,9 @@ static __always_inline void sent(const struct message *m, __u32 psn)
 	}
 	delivered(a->qpn, a->length, a->written - m->fetched);
 	a->qpn = 0;
-	i = wait_slot(*to, a->cqe_index, 1);
+	i = wait_slot(dest, a->cqe_index, 1);
 	w = bpf_map_lookup_elem(&waits, &i);
-	if (w && w->time == a->written && w->qpn == *to)
+	if (w && w->time == a->written && w->qpn == dest)
 		w->posted = m->posted;
 }
 
@@ -355,7 +356,7 @@ static __always_inline void got(__u32 qpn, __u32 length, __u32 cqe_index)
 {
 	__u32 at = qpn & (QP_SLOTS - 1);
 	__u64 *d = bpf_map_lookup_elem(&due_receive, &at);
-	__u32 *from = bpf_map_lookup_elem(&peers, &qpn);
+	struct peer *from = local_peer(qpn);
 	__u64 now = bpf_ktime_get_ns(), posted = 0;
 	struct series_key key = {
 		.qpn = qpn,
@@ -365,21 +366,26 @@ static __always_inline void got(__u32 qpn, __u32 length, __u32 cqe_index)
 	struct arrival *a;
 	__u32 psn;
 
-	if (!d || !from || *d >> 32 != qpn)
+	if (!d || *d >> 32 != qpn)
 		return;
 	psn = *d;
 	*d = 0;
+	if (!from) {
+		/* When it was sent is known elsewhere. */
+		wait_for_poll(qpn, cqe_index, now, 0, &key);
+		return;
+	}
 	a = arrival(qpn, psn);
 	if (!a)
 		return;
-	if (a->qpn == qpn && a->psn == psn && a->from == *from && a->fetched) {
+	if (a->qpn == qpn && a->psn == psn && a->from == from->qpn && a->fetched) {
 		delivered(qpn, length, now - a->fetched);
 		posted = a->posted;
 		a->qpn = 0;
 	} else {
 		a->qpn = qpn;
 		a->psn = psn;
-		a->from = *from;
+		a->from = from->qpn;
 		a->cqe_index = cqe_index;
 		a->fetched = 0;
 		a->written = now;
