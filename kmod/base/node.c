@@ -55,6 +55,7 @@ static void switch_init(struct shca_node *n)
 		.default_mcast_not_primary = SHCA_SWITCH_NO_PORT,
 		.life_psc = 18 << SHCA_SWI_LIFE_SHIFT,	/* about a second */
 	};
+	n->unreported = false;
 	memset(n->lft, SHCA_SWITCH_NO_PORT, SHCA_SWITCH_LFT);
 	memset(n->mft, 0, SHCA_SWITCH_MFT * sizeof(*n->mft));
 }
@@ -105,8 +106,10 @@ u8 shca_node_link(struct shca_node *n, u8 port, enum shca_node_link link)
 		shca_pi_set_phys(pi, link == SHCA_NODE_LINK_DISABLED ?
 				 SHCA_PHYS_DISABLED : SHCA_PHYS_POLLING);
 	}
-	if (n->type == SHCA_NODE_SWITCH)
+	if (n->type == SHCA_NODE_SWITCH) {
 		n->sw.life_psc |= SHCA_SWI_PORT_STATE_CHANGE;
+		n->unreported = true;
+	}
 	return was;
 }
 

@@ -54,7 +54,8 @@ struct shca_node_port {
  * @port: those of a CA from 1 on, those of a switch from 0 on
  * @sl_to_vl: SLtoVLMappingTable, eight bytes for each pair of ports; see
  *	shca_node_sl_to_vl()
- * @sw: SwitchInfo; of a switch, like the next two
+ * @sw: SwitchInfo; of a switch, like the next three
+ * @unreported: a link has changed since SwitchInfo was last asked for
  * @lft: linear forwarding table, SHCA_SWITCH_LFT ports by LID
  * @mft: multicast forwarding table, SHCA_SWITCH_MFT sets of ports by
  *	LID - SHCA_LID_MCAST
@@ -67,6 +68,7 @@ struct shca_node {
 	struct shca_node_port *port;
 	u8 *sl_to_vl;
 	struct shca_switch_info sw;
+	bool unreported;
 	u8 *lft;
 	u64 *mft;
 };

@@ -35,9 +35,16 @@ u16 shca_sma_switch_info(struct shca_node *n, u8 *data, u32 mod, bool set)
 		n->sw.mcast_fdb_top = w.mcast_fdb_top;
 		n->sw.life_psc = (w.life_psc & SHCA_SWI_LIFE_MASK) |
 				 (n->sw.life_psc & SHCA_SWI_PORT_STATE_CHANGE);
-		/* Writing a one clears it. */
-		if (w.life_psc & SHCA_SWI_PORT_STATE_CHANGE)
+		/*
+		 * Writing a one clears it, but only what the SM has read: OpenSM
+		 * reads SwitchInfo, then the ports, and writes it back at the end
+		 * of the sweep.  A link that changed in between would be news
+		 * that nobody ever gets.
+		 */
+		if (w.life_psc & SHCA_SWI_PORT_STATE_CHANGE && !n->unreported)
 			n->sw.life_psc &= ~SHCA_SWI_PORT_STATE_CHANGE;
+	} else {
+		n->unreported = false;
 	}
 	memcpy(data, &n->sw, sizeof(n->sw));
 	return 0;

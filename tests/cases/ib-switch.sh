@@ -27,7 +27,7 @@ taken 0253:4843:0100:0002 sw1
 taken "$(port_guid shca0)" shca0
 ok 'no two nodes have one GUID'
 
-osm_start shca0 --sweep 2
+osm_start shca0 --sweep 1
 active "${DEVS[@]}"
 run ibctl switch show sw0
 ok 'OpenSM brings four adapters behind two switches to ACTIVE'
@@ -58,6 +58,16 @@ wait_until 10 port_is shca2 DOWN || fail 'a disabled port of a switch is up'
 on shca0 ibportstate "$SW1" 1 enable || fail 'ibportstate enable'
 active shca2
 ok 'a port of a switch is disabled and enabled'
+
+# A link that changes while OpenSM sweeps for the change before must not be
+# cleared with that one: the port would stay INIT.
+for i in {1..15}; do
+	run ibctl cable del shca3/1
+	sleep "0.$((RANDOM % 5))"
+	run ibctl cable add shca3/1 sw1/2
+	if ((i % 5)); then sleep "0.$((RANDOM % 10))"; else active shca3; fi
+done
+ok 'a cable that is out and in again, fifteen times'
 
 run ibctl cable del sw0/4
 wait_until 5 eval '[[ $(ibctl -j switch show sw1 | jq -r .ports[3].state) == down ]]' ||

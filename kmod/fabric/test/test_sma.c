@@ -383,6 +383,27 @@ static void test_switch(void)
 	in[75] |= 4;
 	check_reply(&sw, 1, 0, "Set SwitchInfo");
 	CHECK(out[75] == 5 << 3 && get(out + 70, 2) == 77, "cleared by a one");
+
+	/* A link that changes after it was asked for is not cleared with others. */
+	shca_node_link(&sw, 7, SHCA_NODE_LINK_DOWN);
+	request(0x01, 0x0012, 0);
+	check_reply(&sw, 1, 0, "SwitchInfo");
+	shca_node_link(&sw, 7, SHCA_NODE_LINK_UP);
+	request(0x02, 0x0012, 0);
+	put(in + 70, 2, 77);
+	in[75] = 5 << 3 | 4;
+	check_reply(&sw, 1, 0, "Set SwitchInfo");
+	CHECK(out[75] == (5 << 3 | 4), "cleared unseen");
+	check_reply(&sw, 1, 0, "again");
+	CHECK(out[75] == (5 << 3 | 4), "the answer to a Set is no report");
+	request(0x01, 0x0012, 0);
+	check_reply(&sw, 1, 0, "SwitchInfo");
+	CHECK(out[75] == (5 << 3 | 4), "is reported");
+	request(0x02, 0x0012, 0);
+	put(in + 70, 2, 77);
+	in[75] = 5 << 3 | 4;
+	check_reply(&sw, 1, 0, "Set SwitchInfo");
+	CHECK(out[75] == 5 << 3, "cleared once it was seen");
 	put(in + 70, 2, 49152);
 	check_reply(&sw, 1, 0x1c, "LinearFDBTop");
 	request(0x02, 0x0012, 1);
