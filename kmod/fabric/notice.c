@@ -39,7 +39,7 @@ static struct shca_notice *begin(const struct shca_node *n, u8 port, u32 tid,
 	smp->method = SHCA_MAD_TRAP;
 	smp->tid = cpu_to_be64(tid);
 	smp->attr_id = cpu_to_be16(SHCA_SMP_NOTICE);
-	smp->m_key = pi->m_key;
+	/* No M_Key (o14-1): it would be there for all on the way to read. */
 	notice->generic_type = SHCA_NOTICE_GENERIC | type;
 	notice->producer[2] = n->type;
 	notice->trap = cpu_to_be16(trap);

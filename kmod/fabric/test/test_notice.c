@@ -32,6 +32,7 @@ static struct shca_node node(u8 type, u8 ports)
 
 	shca_node_init(&n);
 	shca_node_base_port(&n, 1)->info.lid = cpu_to_be16(0x1234);
+	shca_node_base_port(&n, 1)->info.m_key = cpu_to_be64(0xabcdef);
 	return n;
 }
 
@@ -40,6 +41,7 @@ static void check_head(u8 type, u8 producer, u16 trap, const char *what)
 	CHECK(get(0, 4) == 0x01010105, "%s: base, class, version, Trap", what);
 	CHECK(get(8, 8) == 77, "%s: transaction", what);
 	CHECK(get(16, 2) == 2, "%s: Notice", what);
+	CHECK(!get(24, 8), "%s: shows the M_Key", what);
 	CHECK(out.b[64] == (0x80 | type), "%s: generic, type", what);
 	CHECK(get(65, 3) == producer, "%s: producer", what);
 	CHECK(get(68, 2) == trap && get(70, 2) == 0x1234, "%s: trap, LID", what);
