@@ -13,13 +13,13 @@ static void port_init(struct shca_node *n, u8 port)
 	bool base = n->type == SHCA_NODE_CA || !port;
 	struct shca_node_port *p = &n->port[port];
 	struct shca_port_info *pi = &p->info;
-	u32 cap = SHCA_CAP_NOTICE | SHCA_CAP_TRAP | SHCA_CAP_SL_MAPPING |
+	u32 cap = SHCA_CAP_TRAP | SHCA_CAP_SL_MAPPING |
 		  SHCA_CAP_SYS_IMAGE_GUID | SHCA_CAP_MASK_NOTICE;
 
 	memset(p, 0, sizeof(*p));
 	p->pkey[0] = cpu_to_be16(0xffff);
 	if (n->type == SHCA_NODE_CA)
-		cap |= SHCA_CAP_CLIENT_REREG;
+		cap |= SHCA_CAP_CLIENT_REREG | SHCA_CAP_OTHER_CHANGES_NOTICE;
 	if (base) {
 		pi->gid_prefix = cpu_to_be64(SHCA_GID_PREFIX);
 		pi->cap_mask = cpu_to_be32(cap);

@@ -135,13 +135,13 @@ struct shca_port_info {
 
 /* CapabilityMask */
 #define SHCA_CAP_IS_SM			0x00000002u
-#define SHCA_CAP_NOTICE			0x00000004u
 #define SHCA_CAP_TRAP			0x00000008u
 #define SHCA_CAP_SL_MAPPING		0x00000040u
 #define SHCA_CAP_SYS_IMAGE_GUID		0x00000800u
 #define SHCA_CAP_CM			0x00010000u
+#define SHCA_CAP_MASK_NOTICE		0x00400000u	/* trap 144: capabilities */
 #define SHCA_CAP_CLIENT_REREG		0x02000000u
-#define SHCA_CAP_MASK_NOTICE		0x00400000u
+#define SHCA_CAP_OTHER_CHANGES_NOTICE	0x04000000u	/* trap 144: the rest */
 
 #define SHCA_WIDTH_1X			1
 #define SHCA_WIDTH_4X			2

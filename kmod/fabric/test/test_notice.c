@@ -121,7 +121,7 @@ int main(void)
 	shca_notice_local_change(&ca, 1, 77, true, &out.smp);
 	check_head(4, 1, 144, "local change");
 	CHECK(get(76, 2) == 0x1234 && out.b[79] == 1, "LID, OtherLocalChanges");
-	CHECK(get(80, 4) == 0x0240084c, "CapabilityMask");
+	CHECK(get(80, 4) == 0x06400848, "CapabilityMask");
 	CHECK(out.b[85] == 1, "NodeDescriptionChange");
 	shca_notice_local_change(&ca, 1, 77, false, &out.smp);
 	CHECK(!out.b[79] && !out.b[85], "only the capabilities");

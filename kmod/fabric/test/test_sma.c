@@ -233,13 +233,15 @@ static void test_port_info(void)
 	request(0x01, 0x0015, 0);
 	check_reply(&ca, 1, 0, "PortInfo");
 	CHECK(get(out + 72, 8) == 0xfe80000000000000ull, "GidPrefix");
-	CHECK(get(out + 84, 4) == 0x0240084c, "CapabilityMask");
+	CHECK(get(out + 84, 4) == 0x06400848, "CapabilityMask");
 	CHECK(out[92] == 1 && out[93] == 3 && out[94] == 3 && out[95] == 2,
 	      "port, width");
 	CHECK(out[96] == 0x12 && out[97] == 0x52, "INIT, LinkUp");
 	CHECK(out[100] >> 4 == 5 && (out[105] & 15) == 5, "MTU");
 	CHECK(out[101] >> 4 == 4 && out[107] >> 4 == 4, "VLs");
 	CHECK(out[114] == 1, "GUIDCap");
+	request(0x01, 0x0002, 0);
+	check_reply(&ca, 1, 0x0c, "Notice, which bit 2 would claim");
 	request(0x01, 0x0015, 0x80000001);
 	check_reply(&ca, 1, 0, "PortInfo, extended speeds");
 
