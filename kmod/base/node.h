@@ -34,7 +34,8 @@ enum {
  *	cable here carries packets in order, whatever their VL
  * @lease_end: second at which the M_Key's lease ends, if @lease_runs
  * @lease_runs: an M_Key violation has started it
- * @quiet_until: no trap of a violation before then (fabric/notice.c)
+ * @quiet_until: no trap before then (fabric/notice.c)
+ * @changed: SHCA_NOTICE_*: what the SM is to hear of then
  */
 struct shca_node_port {
 	struct shca_port_info info;
@@ -43,6 +44,7 @@ struct shca_node_port {
 	u64 lease_end;
 	bool lease_runs;
 	u64 quiet_until;
+	u8 changed;
 };
 
 /**

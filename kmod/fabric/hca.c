@@ -7,12 +7,15 @@
  * after its link was closed.  The node is changed under dev->node_lock; ib_core
  * and listeners are told after the lock was dropped, of what then is the state.
  */
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 
 #include "../base/device.h"
 #include "../link/ib.h"
+#include "../object/runner.h"
 #include "../verbs/device.h"
 #include "hca.h"
 #include "notice.h"
@@ -27,6 +30,7 @@
  * @plug: dev->plug
  * @dev: the device
  * @trap_tid: of the last trap; under dev->node_lock
+ * @trap_work: sends the trap of changes, when it is time
  */
 struct shca_hca {
 	struct shca_node node;
@@ -35,6 +39,7 @@ struct shca_hca {
 	struct shca_plug plug;
 	struct shca_dev *dev;
 	u32 trap_tid;
+	struct delayed_work trap_work;
 };
 
 static struct shca_hca *to_hca(struct shca_dev *dev)
@@ -66,7 +71,8 @@ static void send_trap(struct shca_dev *dev, const struct shca_smp *smp)
 	};
 	struct sk_buff *skb;
 
-	if (shca_pi_state(pi) != SHCA_PORT_ACTIVE || !path.slid || !path.dlid)
+	/* The SM may have changed its mind since the trap was made. */
+	if (!path.slid || !path.dlid)
 		return;
 	skb = shca_mad_frame(&path, smp);
 	if (!skb)
@@ -79,17 +85,37 @@ static void send_trap(struct shca_dev *dev, const struct shca_smp *smp)
 	shca_plug_send(dev->plug, skb);
 }
 
-static void trap_local_change(struct shca_dev *dev, bool node_desc)
+static void trap_work(struct work_struct *work)
+{
+	struct shca_hca *hca = container_of(to_delayed_work(work),
+					    struct shca_hca, trap_work);
+	struct shca_dev *dev = hca->dev;
+	unsigned long flags;
+	struct shca_smp smp;
+	bool due;
+	u64 wait;
+
+	spin_lock_irqsave(&dev->node_lock, flags);
+	due = shca_notice_take_change(&hca->node, 1, ktime_get_boottime_ns(),
+				      &hca->trap_tid, &smp, &wait);
+	spin_unlock_irqrestore(&dev->node_lock, flags);
+	if (due)
+		send_trap(dev, &smp);
+	if (wait)
+		queue_delayed_work(shca_wq, &hca->trap_work,
+				   nsecs_to_jiffies(wait) + 1);
+}
+
+/* The SM is to hear of a change of the port's, SHCA_NOTICE_*. */
+static void trap_change(struct shca_dev *dev, u8 what)
 {
 	struct shca_hca *hca = to_hca(dev);
 	unsigned long flags;
-	struct shca_smp smp;
 
 	spin_lock_irqsave(&dev->node_lock, flags);
-	shca_notice_local_change(&hca->node, 1, ++hca->trap_tid, node_desc,
-				 &smp);
+	shca_notice_change(&hca->node, 1, what);
 	spin_unlock_irqrestore(&dev->node_lock, flags);
-	send_trap(dev, &smp);
+	queue_delayed_work(shca_wq, &hca->trap_work, 0);
 }
 
 static void hca_receive(struct shca_plug *plug, struct sk_buff *skb)
@@ -270,7 +296,7 @@ static int modify_port(struct ib_device *ib, u32 port, int mask,
 		pi->q_key_violations = 0;
 	spin_unlock_irqrestore(&dev->node_lock, flags);
 	if (now != was)
-		trap_local_change(dev, false);
+		trap_change(dev, SHCA_NOTICE_CAP);
 	return 0;
 }
 
@@ -288,7 +314,7 @@ static int modify_device(struct ib_device *ib, int mask,
 	memcpy(dev->node->desc, modify->node_desc, sizeof(dev->node->desc));
 	memcpy(ib->node_desc, modify->node_desc, sizeof(ib->node_desc));
 	spin_unlock_irqrestore(&dev->node_lock, flags);
-	trap_local_change(dev, true);
+	trap_change(dev, SHCA_NOTICE_DESC);
 	return 0;
 }
 
@@ -332,6 +358,7 @@ int shca_hca_attach(struct shca_dev *dev, bool ib)
 	hca->node.sl_to_vl = hca->sl_to_vl;
 	shca_node_init(&hca->node);
 	shca_plug_init(&hca->plug, &hca_plug_ops, 1);
+	INIT_DELAYED_WORK(&hca->trap_work, trap_work);
 	dev->node = &hca->node;
 	dev->plug = &hca->plug;
 	return 0;
@@ -345,8 +372,11 @@ int shca_hca_attach(struct shca_dev *dev, bool ib)
  */
 void shca_hca_detach(struct shca_dev *dev)
 {
-	if (dev->node)
+	if (dev->node) {
+		/* Its plug is closed: it sends to nobody, and not to itself. */
+		cancel_delayed_work_sync(&to_hca(dev)->trap_work);
 		kfree(to_hca(dev));
+	}
 	dev->node = NULL;
 	dev->plug = NULL;
 	shca_pma_detach(dev);

@@ -47,55 +47,101 @@ static struct shca_notice *begin(const struct shca_node *n, u8 port, u32 tid,
 	return notice;
 }
 
-/**
- * shca_notice_link_state - a link of a switch came or went (trap 128)
- * @n: the switch
- * @tid: transaction ID
- * @smp: filled in
- */
-void shca_notice_link_state(const struct shca_node *n, u32 tid,
-			    struct shca_smp *smp)
-{
-	struct shca_notice *notice = begin(n, 0, tid, SHCA_NOTICE_URGENT,
-					   SHCA_TRAP_LINK_STATE, smp);
-
-	memcpy(notice->details + LINK_STATE_LID, &n->port[0].info.lid, 2);
-}
-
-/**
- * shca_notice_local_change - capabilities or description changed (trap 144)
- * @n: the node
- * @port: port that it is sent by
- * @tid: transaction ID
- * @node_desc: it was the NodeDescription
- * @smp: filled in
- */
-void shca_notice_local_change(const struct shca_node *n, u8 port, u32 tid,
-			      bool node_desc, struct shca_smp *smp)
+/* Is there a SM to send a trap to? A port that is not ACTIVE sends none. */
+static bool can_send(const struct shca_node *n, u8 port)
 {
 	const struct shca_port_info *pi = &shca_node_base_port(n, port)->info;
-	struct shca_notice *notice = begin(n, port, tid, SHCA_NOTICE_INFO,
-					   SHCA_TRAP_LOCAL_CHANGE, smp);
-	u8 *d = notice->details;
 
-	memcpy(d + LOCAL_CHANGE_LID, &pi->lid, 2);
-	d[LOCAL_CHANGE_OTHER] = node_desc;
-	memcpy(d + LOCAL_CHANGE_CAP_MASK, &pi->cap_mask, 4);
-	d[LOCAL_CHANGE_WHICH] = node_desc;
+	return shca_pi_state(pi) == SHCA_PORT_ACTIVE && pi->lid && pi->sm_lid;
 }
 
 /*
- * A violation may come with any packet from anybody.  So there is one trap in a
- * SubnetTimeOut at the most (14.3.12); what came meanwhile was counted.
+ * A port sends one trap in a SubnetTimeOut at the most (14.2.5.6, o14-2),
+ * whatever it is about.
+ */
+static void be_quiet(struct shca_node_port *p, u64 now)
+{
+	p->quiet_until = now + (TIMEOUT_UNIT << (p->info.rereg_timeout &
+						 SHCA_PI_TIMEOUT_MASK));
+}
+
+/**
+ * shca_notice_change - something has changed that the SM is to hear of
+ * @n: the node
+ * @port: of a CA, the port that has; of a switch any
+ * @what: SHCA_NOTICE_*
+ *
+ * Changes add up to one trap, for which to ask shca_notice_take_change().
+ *
+ * Context: any, under the owner's lock.
+ */
+void shca_notice_change(struct shca_node *n, u8 port, u8 what)
+{
+	shca_node_base_port(n, port)->changed |= what;
+}
+
+/**
+ * shca_notice_take_change - the trap of all changes so far (128, or 144)
+ * @n: the node
+ * @port: as for shca_notice_change()
+ * @now: ns since anything
+ * @tid: transaction ID of the last trap; advanced
+ * @smp: filled in
+ * @wait: set to the ns after which to ask again; 0: when something changes
+ *
+ * Without a SM, or before the port is ACTIVE, the changes are forgotten: the SM
+ * that comes looks at everything.
+ *
+ * Context: any, under the owner's lock.
+ * Return: whether there is a trap to be sent.
+ */
+bool shca_notice_take_change(struct shca_node *n, u8 port, u64 now, u32 *tid,
+			     struct shca_smp *smp, u64 *wait)
+{
+	struct shca_node_port *p = shca_node_base_port(n, port);
+	bool node_desc = p->changed & SHCA_NOTICE_DESC;
+	bool link = p->changed & SHCA_NOTICE_LINK;
+	struct shca_notice *notice;
+	u8 *d;
+
+	*wait = 0;
+	if (p->changed && !can_send(n, port))
+		p->changed = 0;
+	if (!p->changed)
+		return false;
+	if (now < p->quiet_until) {
+		*wait = p->quiet_until - now;
+		return false;
+	}
+	p->changed = 0;
+	be_quiet(p, now);
+	notice = begin(n, port, ++*tid,
+		       link ? SHCA_NOTICE_URGENT : SHCA_NOTICE_INFO,
+		       link ? SHCA_TRAP_LINK_STATE : SHCA_TRAP_LOCAL_CHANGE,
+		       smp);
+	d = notice->details;
+	if (link) {
+		memcpy(d + LINK_STATE_LID, &p->info.lid, 2);
+		return true;
+	}
+	memcpy(d + LOCAL_CHANGE_LID, &p->info.lid, 2);
+	d[LOCAL_CHANGE_OTHER] = node_desc;
+	memcpy(d + LOCAL_CHANGE_CAP_MASK, &p->info.cap_mask, 4);
+	d[LOCAL_CHANGE_WHICH] = node_desc;
+	return true;
+}
+
+/*
+ * A violation may come with any packet from anybody.  So its trap does not wait
+ * until a port may send again, and a change goes first; it was counted.
  */
 static bool due(struct shca_node *n, u8 port, u64 now)
 {
 	struct shca_node_port *p = shca_node_base_port(n, port);
 
-	if (now < p->quiet_until)
+	if (now < p->quiet_until || p->changed || !can_send(n, port))
 		return false;
-	p->quiet_until = now + (TIMEOUT_UNIT << (p->info.rereg_timeout &
-						 SHCA_PI_TIMEOUT_MASK));
+	be_quiet(p, now);
 	return true;
 }
 

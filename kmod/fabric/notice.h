@@ -8,10 +8,14 @@
 
 #include "../base/node.h"
 
-void shca_notice_link_state(const struct shca_node *n, u32 tid,
-			    struct shca_smp *smp);
-void shca_notice_local_change(const struct shca_node *n, u8 port, u32 tid,
-			      bool node_desc, struct shca_smp *smp);
+/* What has changed */
+#define SHCA_NOTICE_LINK	0x01	/* a link of a switch came or went */
+#define SHCA_NOTICE_CAP		0x02	/* capabilities of a port */
+#define SHCA_NOTICE_DESC	0x04	/* NodeDescription */
+
+void shca_notice_change(struct shca_node *n, u8 port, u8 what);
+bool shca_notice_take_change(struct shca_node *n, u8 port, u64 now, u32 *tid,
+			     struct shca_smp *smp, u64 *wait);
 bool shca_notice_bad_m_key(struct shca_node *n, u8 port, u64 now, u32 *tid,
 			   const struct shca_smp *bad, struct shca_smp *smp);
 bool shca_notice_bad_key(struct shca_node *n, u8 port, u64 now, u32 *tid,

@@ -53,6 +53,7 @@ static struct shca_switch *switch_alloc(const char *name, u8 ports, u64 guid)
 		return NULL;
 	kref_init(&sw->ref);
 	spin_lock_init(&sw->lock);
+	INIT_DELAYED_WORK(&sw->trap_work, shca_switch_trap_work);
 	strscpy(sw->name, name, sizeof(sw->name));
 	n = &sw->node;
 	n->type = SHCA_NODE_SWITCH;
@@ -85,6 +86,8 @@ static void switch_close(struct shca_switch *sw)
 {
 	shca_plugs_close(&sw->port[0].plug, sw->node.num_ports,
 			 sizeof(sw->port[0]));
+	/* No link changes any more that could ask for it. */
+	cancel_delayed_work_sync(&sw->trap_work);
 	shca_switch_put(sw);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "../link/cable.h"
 #include "pma_mad.h"
@@ -43,6 +44,7 @@ struct shca_switch_port {
  * @lock: guards changes of @node, and @trap_tid, @now and @base; BHs off; a leaf
  * @node: what the subnet manager sees
  * @trap_tid: of the last trap
+ * @trap_work: sends the trap of links that changed, when it is time
  * @now: scratch for the performance agent, by port
  * @base: counters when they were cleared, by port
  * @count: counters, by port
@@ -56,6 +58,7 @@ struct shca_switch {
 	spinlock_t lock;	/* see above */
 	struct shca_node node;
 	u32 trap_tid;
+	struct delayed_work trap_work;
 	struct shca_pma_values *now;
 	struct shca_pma_values *base;
 	struct shca_switch_count *count;
@@ -74,5 +77,7 @@ void shca_switch_exit(void);
 
 /* switch_rx.c */
 extern const struct shca_plug_ops shca_switch_plug_ops;
+
+void shca_switch_trap_work(struct work_struct *work);
 
 #endif /* _SHCA_SWITCH_H */

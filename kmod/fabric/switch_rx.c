@@ -7,12 +7,14 @@
  * a lock while a subnet manager changes them; agents change the node under
  * sw->lock.  Handing a packet on only queues it.
  */
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/skbuff.h>
 #include <rdma/ib_mad.h>
 
 #include "../base/limits.h"
 #include "../link/ib.h"
+#include "../object/runner.h"
 #include "forward.h"
 #include "notice.h"
 #include "sma_mad.h"
@@ -389,20 +391,44 @@ static void switch_receive(struct shca_plug *plug, struct sk_buff *skb)
 	}
 }
 
+/**
+ * shca_switch_trap_work - tell the SM that links came or went, if it is time
+ * @work: sw->trap_work
+ *
+ * Context: work.
+ */
+void shca_switch_trap_work(struct work_struct *work)
+{
+	struct shca_switch *sw = container_of(to_delayed_work(work),
+					      struct shca_switch, trap_work);
+	struct shca_smp trap;
+	bool due;
+	u64 wait;
+
+	spin_lock_bh(&sw->lock);
+	due = shca_notice_take_change(&sw->node, 0, ktime_get_boottime_ns(),
+				      &sw->trap_tid, &trap, &wait);
+	spin_unlock_bh(&sw->lock);
+	if (due)
+		send_trap(sw, &trap);
+	if (wait)
+		queue_delayed_work(shca_wq, &sw->trap_work,
+				   nsecs_to_jiffies(wait) + 1);
+}
+
 static void switch_link(struct shca_plug *plug, enum shca_node_link link)
 {
 	struct shca_switch *sw = container_of(plug, struct shca_switch_port,
 					      plug)->sw;
-	struct shca_smp trap;
 	u8 was;
 
 	spin_lock_bh(&sw->lock);
 	was = shca_node_link(&sw->node, plug->port, link);
-	shca_notice_link_state(&sw->node, ++sw->trap_tid, &trap);
+	shca_notice_change(&sw->node, 0, SHCA_NOTICE_LINK);
 	spin_unlock_bh(&sw->lock);
 	if (link != SHCA_NODE_LINK_UP && was > SHCA_PORT_DOWN)
 		count(sw, plug->port, SHCA_PMA_LINK_DOWNED, 1);
-	send_trap(sw, &trap);
+	queue_delayed_work(shca_wq, &sw->trap_work, 0);
 }
 
 static void switch_name(struct shca_plug *plug, char *name, size_t size)

@@ -148,13 +148,24 @@ int shca_plug_send(struct shca_plug *plug, struct sk_buff *skb)
  * @plug: the port's plug
  * @skb: as for shca_plug_send(); consumed
  *
- * Context: any but hard interrupts; the caller keeps the plug open.
- * Return: 0 or -ENOBUFS.
+ * Context: any but hard interrupts.
+ * Return: 0, -ENETDOWN if the plug is closed, or -ENOBUFS.
  */
 int shca_plug_loop(struct shca_plug *plug, struct sk_buff *skb)
 {
+	int ret;
+
 	shca_frame(skb)->looped = true;
-	return plug_queue(plug, skb);
+	/* Closing waits for those who have not seen it. */
+	rcu_read_lock();
+	if (READ_ONCE(plug->closed)) {
+		kfree_skb(skb);
+		ret = -ENETDOWN;
+	} else {
+		ret = plug_queue(plug, skb);
+	}
+	rcu_read_unlock();
+	return ret;
 }
 
 static void cable_info(const struct shca_cable *c, struct shca_cable_info *info)
@@ -384,7 +395,7 @@ void shca_plug_init(struct shca_plug *plug, const struct shca_plug_ops *ops,
 
 /**
  * shca_plugs_close - pull the cables of a node and let nothing in any more
- * @first: its plugs, open; nobody loops packets into them any more
+ * @first: its plugs, open
  * @n: how many
  * @stride: bytes from one to the next
  *
@@ -401,7 +412,7 @@ void shca_plugs_close(struct shca_plug *first, int n, size_t stride)
 	mutex_lock(&shca_cable_mutex);
 	for (i = 0; i < n; i++) {
 		plug = (void *)first + i * stride;
-		plug->closed = true;
+		WRITE_ONCE(plug->closed, true);
 		if (plugged(plug))
 			cable_pull(plugged(plug), &pulled);
 	}

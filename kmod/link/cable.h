@@ -47,7 +47,8 @@ struct shca_plug_ops {
  * @port: number of the port
  * @cable: what is plugged in; written under shca_cable_mutex, read under RCU
  * @enabled: the port wants a link; under shca_cable_mutex
- * @closed: its node is going; under shca_cable_mutex
+ * @closed: its node is going; written under shca_cable_mutex, and a grace period
+ *	later nothing is queued
  * @queue: packets for the port (own lock of the list; a leaf)
  * @work: hands them to the port, one at a time
  * @todo: SHCA_PLUG_* to do later

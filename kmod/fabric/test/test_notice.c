@@ -33,6 +33,8 @@ static struct shca_node node(u8 type, u8 ports)
 	shca_node_init(&n);
 	shca_node_base_port(&n, 1)->info.lid = cpu_to_be16(0x1234);
 	shca_node_base_port(&n, 1)->info.m_key = cpu_to_be64(0xabcdef);
+	shca_node_base_port(&n, 1)->info.sm_lid = cpu_to_be16(1);
+	shca_pi_set_state(&shca_node_base_port(&n, 1)->info, SHCA_PORT_ACTIVE);
 	return n;
 }
 
@@ -107,6 +109,59 @@ static void test_bad_key(void)
 	CHECK(be16_to_cpu(pi->p_key_violations) == 0xffff, "saturated");
 }
 
+static const u64 timeout = 4096ull << 18;
+
+/* What a port whose SubnetTimeOut is 18 says at a time: a trap, and when next */
+static bool says(struct shca_node *n, u64 now, u64 *wait)
+{
+	u32 tid = 76;
+
+	return shca_notice_take_change(n, 1, now, &tid, &out.smp, wait);
+}
+
+static void test_pace(struct shca_node *ca)
+{
+	struct shca_port_info *pi = &port[1].info;
+	struct shca_key_violation v = { .trap = 258 };
+	const u64 start = timeout;
+	u32 tid = 76;
+	u64 wait;
+
+	pi->rereg_timeout = 18;
+	CHECK(!says(ca, start, &wait) && !wait, "nothing has changed");
+	shca_notice_change(ca, 1, SHCA_NOTICE_CAP);
+	CHECK(says(ca, start, &wait) && !wait, "the first goes at once");
+	CHECK(!out.b[79] && !out.b[85], "only the capabilities");
+	shca_notice_change(ca, 1, SHCA_NOTICE_CAP);
+	shca_notice_change(ca, 1, SHCA_NOTICE_DESC);
+	CHECK(!says(ca, start + 1, &wait) && wait == timeout - 1,
+	      "the next waits for the end of the SubnetTimeOut");
+	CHECK(!says(ca, start + timeout - 1, &wait) && wait == 1, "just");
+	CHECK(!shca_notice_bad_key(ca, 1, start + timeout, &tid, &v, &out.smp),
+	      "a violation does not go before it");
+	CHECK(says(ca, start + timeout, &wait) && !wait, "due");
+	CHECK(out.b[79] == 1 && out.b[85] == 1, "it tells of both");
+	CHECK(!says(ca, start + 3 * timeout, &wait) && !wait, "once");
+	CHECK(shca_notice_bad_key(ca, 1, start + 3 * timeout, &tid, &v,
+				  &out.smp), "a violation");
+	shca_notice_change(ca, 1, SHCA_NOTICE_CAP);
+	CHECK(!says(ca, start + 3 * timeout + 1, &wait) && wait == timeout - 1,
+	      "counts for changes too");
+
+	shca_pi_set_state(pi, SHCA_PORT_ARMED);
+	CHECK(!says(ca, start + 5 * timeout, &wait) && !wait, "not ACTIVE");
+	shca_pi_set_state(pi, SHCA_PORT_ACTIVE);
+	CHECK(!says(ca, start + 5 * timeout, &wait) && !wait, "forgotten");
+	pi->sm_lid = 0;
+	shca_notice_change(ca, 1, SHCA_NOTICE_CAP);
+	CHECK(!says(ca, start + 5 * timeout, &wait) && !wait, "no SM");
+	CHECK(!shca_notice_bad_key(ca, 1, start + 5 * timeout, &tid, &v,
+				   &out.smp), "a violation, and no SM");
+	pi->sm_lid = cpu_to_be16(1);
+	CHECK(shca_notice_bad_key(ca, 1, start + 5 * timeout, &tid, &v,
+				  &out.smp), "what was not sent costs nothing");
+}
+
 int main(void)
 {
 	struct shca_node ca = node(SHCA_NODE_CA, 1);
@@ -117,15 +172,19 @@ int main(void)
 	};
 	struct shca_node sw;
 	u32 tid = 76;
+	u64 wait;
 
-	shca_notice_local_change(&ca, 1, 77, true, &out.smp);
+	shca_notice_change(&ca, 1, SHCA_NOTICE_DESC);
+	CHECK(shca_notice_take_change(&ca, 1, 5, &tid, &out.smp, &wait) &&
+	      !wait, "due");
 	check_head(4, 1, 144, "local change");
 	CHECK(get(76, 2) == 0x1234 && out.b[79] == 1, "LID, OtherLocalChanges");
 	CHECK(get(80, 4) == 0x06400848, "CapabilityMask");
 	CHECK(out.b[85] == 1, "NodeDescriptionChange");
-	shca_notice_local_change(&ca, 1, 77, false, &out.smp);
-	CHECK(!out.b[79] && !out.b[85], "only the capabilities");
+	test_pace(&ca);
 
+	ca = node(SHCA_NODE_CA, 1);
+	tid = 76;
 	CHECK(shca_notice_bad_m_key(&ca, 1, 0, &tid, &bad, &out.smp), "due");
 	check_head(2, 1, 256, "M_Key");
 	CHECK(get(76, 2) == 0x1234 && get(78, 2) == 0xffff, "LID, DrSLID");
@@ -133,7 +192,9 @@ int main(void)
 	CHECK(get(84, 4) == 0x11223344 && get(88, 8) == 99, "modifier, key");
 
 	sw = node(SHCA_NODE_SWITCH, 2);
-	shca_notice_link_state(&sw, 77, &out.smp);
+	tid = 76;
+	shca_notice_change(&sw, 0, SHCA_NOTICE_LINK);
+	CHECK(shca_notice_take_change(&sw, 0, 5, &tid, &out.smp, &wait), "due");
 	check_head(1, 2, 128, "link state");
 	CHECK(get(74, 2) == 0x1234, "LID");
 	test_bad_key();
