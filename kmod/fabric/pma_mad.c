@@ -26,6 +26,15 @@ static u8 saturated8(u64 v)
 }
 
 /*
+ * What a counter has grown by.  One that is a difference of others, which count
+ * one after the other, may be smaller for a while than when it was cleared.
+ */
+static u64 grown(u64 now, u64 base)
+{
+	return (s64)(now - base) < 0 ? 0 : now - base;
+}
+
+/*
  * The counters of the ports that PortSelect names, since they were cleared,
  * after those that @select has a bit of are cleared.
  */
@@ -46,7 +55,8 @@ static bool read_ports(const struct shca_pma_ports *ports, u8 port, u16 select,
 		for (i = 0; i < SHCA_PMA_COUNTERS; i++) {
 			if (select & bit[i])
 				ports->base[p].v[i] = ports->now[p].v[i];
-			sum->v[i] += ports->now[p].v[i] - ports->base[p].v[i];
+			sum->v[i] += grown(ports->now[p].v[i],
+					   ports->base[p].v[i]);
 		}
 	}
 	return true;

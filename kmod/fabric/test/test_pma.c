@@ -184,6 +184,27 @@ static void test_multicast(void)
 	CHECK(field(120, 8) == 3 && field(128, 8) == 0, "multicast");
 }
 
+/*
+ * A packet counts among all before it counts as multicast.  One in between when
+ * the counters are cleared is unicast for a moment, and then one less.
+ */
+static void test_less_than_base(void)
+{
+	set_now();
+	now.v[SHCA_PMA_UNI_RCV] = 41;
+	request(0x02, 0x001d, PORT, 0xffff);
+	check_reply(0, "Set PortCountersExtended");
+	now.v[SHCA_PMA_UNI_RCV] = 40;
+	now.v[SHCA_PMA_MULTI_RCV] = 1;
+	request(0x01, 0x001d, PORT, 0);
+	check_reply(0, "Get PortCountersExtended");
+	CHECK(field(112, 8) == 0 && field(128, 8) == 1, "unicast, multicast");
+	CHECK(field(96, 8) == 1, "all packets");
+	now.v[SHCA_PMA_UNI_RCV] = 43;
+	check_reply(0, "Get PortCountersExtended");
+	CHECK(field(112, 8) == 2, "unicast");
+}
+
 /* A switch has many ports, and the sum of them. */
 static void test_switch(void)
 {
@@ -231,6 +252,7 @@ int main(void)
 	test_counters();
 	test_clear();
 	test_multicast();
+	test_less_than_base();
 	test_switch();
 	return test_end();
 }
