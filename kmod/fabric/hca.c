@@ -129,17 +129,19 @@ static void hca_link(struct shca_plug *plug, enum shca_node_link link)
 	unsigned long flags;
 	u8 was;
 
-	/*
-	 * The far end may go while ib_core is done with the device, whose caches
-	 * an event would bring up to date, and before its plug is closed.
-	 */
-	if (!ib_device_try_get(&dev->ib))
-		return;
 	spin_lock_irqsave(&dev->node_lock, flags);
 	was = shca_node_link(dev->node, 1, link);
 	spin_unlock_irqrestore(&dev->node_lock, flags);
 	if (link != SHCA_NODE_LINK_UP && was > SHCA_PORT_DOWN)
 		shca_count(dev, link_downed);
+	/*
+	 * The far end may go while ib_core is done with the device, whose caches
+	 * an event would bring up to date, and before its plug is closed; or it
+	 * comes while the device moves to another namespace, when nobody is
+	 * there to be told, but the port has a link all the same.
+	 */
+	if (!ib_device_try_get(&dev->ib))
+		return;
 	if (was >= SHCA_PORT_ARMED)
 		event(dev, IB_EVENT_PORT_ERR);
 	shca_device_changed(dev);

@@ -207,3 +207,26 @@ jq -r '[.event, .name] | @tsv' /tmp/events | awk '
 	$1 == "set" && $2 in gone { print "after its end: " $0; bad = 1 }
 	END { exit bad }' || fail 'a device is told of that is gone'
 ok "$TIMES switches and their $ENDS adapters deleted at once"
+
+# The far end pulls the cable while a device moves to another namespace.
+wait_until 20 rdma system set netns exclusive || fail 'netns mode exclusive'
+run ibctl dev add far link ib
+TIMES=$(by_kernel 20 10 4)
+for ((i = 0; i < TIMES; i++)); do
+	run ibctl dev add mover link ib
+	run ibctl cable add far/1 mover/1
+	port_is mover INIT || fail 'the cable did not bring the port up'
+	run ip netns add X
+	rdma dev set mover netns X &
+	moving=$!
+	sleep "0.0$((RANDOM % 10))"
+	run ibctl cable del far/1
+	wait $moving || fail 'the device can not move'
+	state=$(ip netns exec X cat "$HW/mover/ports/1/state")
+	[[ $state == *DOWN ]] || fail "the cable is out, and the port is $state"
+	run ip netns exec X ibctl dev del mover
+	run ip netns del X
+done
+run ibctl dev del far
+wait_until 20 rdma system set netns shared || fail 'netns mode shared'
+ok "$TIMES devices that move while their cable is pulled"
