@@ -81,6 +81,17 @@ static int socket_of_device(struct genl_info *info, struct nlattr *node_attr,
 	return ret;
 }
 
+/* ib_core renames devices and asks nobody. */
+static bool is_device_too(struct genl_info *info, const char *name)
+{
+	struct shca_dev *dev = shca_device_find(name);
+	bool visible = dev && shca_nl_visible(dev, genl_info_net(info));
+
+	if (dev)
+		shca_device_put(dev);
+	return visible;
+}
+
 static int socket_find(struct genl_info *info, int node, int port,
 		       struct socket_ref *ref)
 {
@@ -95,6 +106,12 @@ static int socket_find(struct genl_info *info, int node, int port,
 	}
 	nla_strscpy(name, node_attr, sizeof(name));
 	*ref = (struct socket_ref) { .sw = shca_switch_find(name) };
+	if (ref->sw && is_device_too(info, name)) {
+		shca_switch_put(ref->sw);
+		NL_SET_ERR_MSG_ATTR(info->extack, node_attr,
+				    "a switch and a device have this name; give the device another: rdma dev set NAME name OTHER");
+		return -ENOTUNIQ;
+	}
 	if (ref->sw)
 		return socket_of_switch(info, port_attr, ref);
 	return socket_of_device(info, node_attr, port_attr, ref);

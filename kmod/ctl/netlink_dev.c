@@ -8,10 +8,10 @@
 #include <rdma/ib_verbs.h>
 
 #include "../base/device.h"
-#include "../fabric/switch.h"
 #include "../verbs/device.h"
 #include "netlink_gen.h"
 #include "netlink_ops.h"
+#include "nodes.h"
 
 static_assert(sizeof_field(struct ib_device, name) == SOFTHCA_NAME_MAX + 1);
 static_assert(sizeof_field(struct net_device, name) ==
@@ -153,7 +153,7 @@ static int new_roce(struct genl_info *info, const char *name)
 				    "there is no network interface of this name in your network namespace");
 		return -ENODEV;
 	}
-	ret = shca_device_add(name, ndev, info->extack);
+	ret = shca_nodes_add_roce(name, ndev, info->extack);
 	dev_put(ndev);
 	switch (ret) {
 	case 0:
@@ -186,10 +186,7 @@ static int new_ib(struct genl_info *info, const char *name)
 				    "0 is no GUID");
 		return -EINVAL;
 	}
-	if (guid && shca_switch_guid_taken(guid, info->extack))
-		ret = -EADDRINUSE;
-	else
-		ret = shca_device_add_ib(name, guid, info->extack);
+	ret = shca_nodes_add_ib(name, guid, info->extack);
 	if (ret == -EADDRINUSE)
 		NL_SET_BAD_ATTR(info->extack, guid_attr);
 	return ret;
@@ -208,7 +205,6 @@ int shca_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr *name_attr = info->attrs[SOFTHCA_A_DEV_NAME];
 	struct nlattr *link_attr = info->attrs[SOFTHCA_A_DEV_LINK];
 	char name[IB_DEVICE_NAME_MAX];
-	struct shca_switch *sw;
 	int ret;
 
 	if (!name_attr) {
@@ -216,13 +212,6 @@ int shca_nl_dev_new_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	nla_strscpy(name, name_attr, sizeof(name));
-	sw = shca_switch_find(name);
-	if (sw) {
-		shca_switch_put(sw);
-		NL_SET_ERR_MSG_ATTR(info->extack, name_attr,
-				    "the name is taken: there is a switch of this name already");
-		return -EEXIST;
-	}
 	if (link_attr && nla_get_u32(link_attr) == SOFTHCA_LINK_IB)
 		ret = new_ib(info, name);
 	else

@@ -5,9 +5,9 @@
 #include <net/genetlink.h>
 
 #include "../fabric/switch.h"
-#include "../verbs/device.h"
 #include "netlink_gen.h"
 #include "netlink_ops.h"
+#include "nodes.h"
 
 static_assert(SHCA_SWITCH_NAME_MAX == SOFTHCA_NAME_MAX);
 static_assert((int)SHCA_SWITCH_PORTS_MAX == SOFTHCA_SWITCH_PORTS_MAX);
@@ -149,9 +149,6 @@ static void tell(u8 cmd, const struct shca_switch *sw)
  * @skb: request
  * @info: its attributes
  *
- * Devices and switches share the names, since a cable's end is named by one, and
- * the GUIDs, since a subnet manager takes nodes with one for the same.
- *
  * Context: process.
  * Return: 0 or a negative errno.
  */
@@ -163,7 +160,6 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 	char name[SHCA_SWITCH_NAME_MAX + 1];
 	struct nlattr *attr = get_name(info, name);
 	struct shca_switch *sw;
-	struct shca_dev *dev;
 	int ret;
 
 	if (!attr)
@@ -176,18 +172,8 @@ int shca_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG_ATTR(info->extack, guid_attr, "0 is no GUID");
 		return -EINVAL;
 	}
-	dev = shca_device_find(name);
-	if (dev) {
-		shca_device_put(dev);
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "the name is taken: there is a device of this name already");
-		return -EEXIST;
-	}
-	if (guid && shca_device_guid_taken(guid, info->extack))
-		ret = -EADDRINUSE;
-	else
-		ret = shca_switch_add(name, nla_get_u32(ports), guid,
-				      info->extack);
+	ret = shca_nodes_add_switch(name, nla_get_u32(ports), guid,
+				    info->extack);
 	if (ret == -EADDRINUSE)
 		NL_SET_BAD_ATTR(info->extack, guid_attr);
 	if (ret == -EEXIST || ret == -EINVAL)

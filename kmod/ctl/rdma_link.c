@@ -10,13 +10,13 @@
 #include <rdma/rdma_netlink.h>
 
 #include "../compat/generated.h"
-#include "../verbs/device.h"
 #include "ctl.h"
+#include "nodes.h"
 
 static int newlink(const char *name, struct net_device *ndev)
 {
 	struct netlink_ext_ack extack = {};
-	int ret = shca_device_add(name, ndev, &extack);
+	int ret = shca_nodes_add_roce(name, ndev, &extack);
 
 	if (ret && extack._msg)
 		pr_info_ratelimited("softhca: %s: %s\n", name, extack._msg);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Declared fabrics: made, made again, brought up by OpenSM, shown, repaired and
 # deleted. The fat tree of 64 adapters is only made and deleted.
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-verbs.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
 FABRICS=$(dirname "$0")/../../docs/fabrics
@@ -69,3 +69,29 @@ run ibctl fabric apply "$FABRICS/fat-tree.yaml"
 run ibctl fabric delete --all
 nothing || fail 'something is left'
 ok 'a fat tree'
+
+# A device and a switch that are added at once do not both get the name or GUID.
+for ((i = 0; i < $(by_kernel 60 12 4); i++)); do
+	# They share the name and the GUID by turns.
+	other=same guid=0253:4843:0000:0008
+	((i % 2)) && other=other guid=0253:4843:0000:0009
+	ibctl dev add same link ib guid 0253:4843:0000:0009 2>/tmp/err &
+	adding=$!
+	ibctl switch add $other ports 1 guid $guid 2>/tmp/err-switch
+	switch=$?
+	wait $adding
+	(($? + switch == 1)) || {
+		ibctl fabric show
+		fail "not one of a device and a switch: $(cat /tmp/err /tmp/err-switch)"
+	}
+	grep -qE 'the (name|GUID) is' /tmp/err /tmp/err-switch || fail "$(cat /tmp/err /tmp/err-switch)"
+	run ibctl fabric delete --all
+done
+run ibctl switch add same ports 1
+run ibctl dev add other link ib
+run rdma dev set other name same
+refused ibctl cable add same/1 other/1 2>/tmp/err
+grep -q 'a switch and a device have this name' /tmp/err || fail "$(cat /tmp/err)"
+run ibctl switch del same
+run ibctl dev del same
+ok 'no two nodes have one name'
