@@ -39,6 +39,30 @@ func row(e genl.Event) any {
 	}{head, e.Device}
 }
 
+// A netdevs names the network interfaces of devices in events: those of other
+// namespaces the kernel does not name to listeners, of whom it does not know what
+// they may see, but to who asks and may. The key is the device's index.
+type netdevs map[uint32]genl.Device
+
+func (n netdevs) name(c *genl.Client, e *genl.Event) {
+	d := &e.Device
+	if e.Cable != nil || e.Switch != nil || d.Netdev != "" || d.NetnsInode == 0 {
+		return
+	}
+	known, ok := n[d.Index]
+	if !ok && e.Type != genl.EventDel {
+		now, err := c.Device(d.Name)
+		if err != nil || now.Index != d.Index {
+			return // gone or renamed meanwhile, which is another event
+		}
+		known, n[d.Index] = now, now
+	}
+	d.Netdev, d.NetdevIndex = known.Netdev, known.NetdevIndex
+	if e.Type == genl.EventDel {
+		delete(n, d.Index)
+	}
+}
+
 func newMonitor(a *app) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
@@ -63,7 +87,14 @@ a line.`,
 				defer m.Close()
 				defer context.AfterFunc(cmd.Context(), func() { m.Close() })()
 
-				p := a.printer()
+				devices, err := c.Devices()
+				if err != nil {
+					return err
+				}
+				p, seen := a.printer(), netdevs{}
+				for _, d := range devices {
+					seen[d.Index] = d
+				}
 				for n := 0; count == 0 || n < count; n++ {
 					e, err := m.Next()
 					if errors.Is(err, os.ErrClosed) {
@@ -72,6 +103,7 @@ a line.`,
 					if err != nil {
 						return err
 					}
+					seen.name(c, &e)
 					if err := p.Next(row(e)); err != nil {
 						return err
 					}

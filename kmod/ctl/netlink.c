@@ -108,28 +108,41 @@ int shca_nl_reply(struct genl_info *info, struct sk_buff *reply, int ret)
 	return ret;
 }
 
+/*
+ * May who sent a request know how the interface of a device is called?  In shared
+ * mode everybody sees all devices, but interfaces are their namespace's.
+ */
+static bool may_see_netdev(const struct sk_buff *request,
+			   const struct shca_dev *dev, const struct net *net)
+{
+	return dev->ndev && (net_eq(dev_net(dev->ndev), net) ||
+			     netlink_capable(request, CAP_NET_ADMIN));
+}
+
 /**
  * shca_nl_show_device - answer a request about one device
- * @info: the request
+ * @skb: the request
+ * @info: its attributes
  * @name: its attribute with the name, or NULL if it is missing
  * @fill: writes the answer
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
-			shca_nl_fill_fn *fill)
+int shca_nl_show_device(struct sk_buff *skb, struct genl_info *info,
+			const struct nlattr *name, shca_nl_fill_fn *fill)
 {
+	struct net *net = genl_info_net(info);
 	struct sk_buff *reply;
 	struct shca_dev *dev;
 	int ret;
 
-	dev = shca_nl_find(genl_info_net(info), name, info->extack);
+	dev = shca_nl_find(net, name, info->extack);
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
 	reply = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	ret = reply ? fill(reply, info->snd_portid, info->snd_seq, 0, dev) :
-		      -ENOMEM;
+	ret = reply ? fill(reply, info->snd_portid, info->snd_seq, 0, dev,
+			   may_see_netdev(skb, dev, net)) : -ENOMEM;
 	shca_device_put(dev);
 	return shca_nl_reply(info, reply, ret);
 }
@@ -152,7 +165,8 @@ int shca_nl_show_devices(struct sk_buff *skb, struct netlink_callback *cb,
 
 	while (!ret && (dev = shca_nl_next(net, cb->args[0]))) {
 		ret = fill(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   NLM_F_MULTI, dev);
+			   NLM_F_MULTI, dev,
+			   may_see_netdev(cb->skb, dev, net));
 		if (!ret)
 			cb->args[0] = dev->ib.index + 1;
 		shca_device_put(dev);
@@ -218,17 +232,22 @@ static void multicast_to(struct net *net, struct sk_buff *msg, int group)
 					0, group, GFP_ATOMIC);
 }
 
-/* Send a message to every namespace that may see a device. Consumes @msg. */
-static void multicast(struct shca_dev *dev, struct sk_buff *msg)
+/*
+ * Send a message about a device to the namespaces that may see it: @own to that
+ * of its interface, @msg to the others.
+ */
+static void multicast(struct shca_dev *dev, struct sk_buff *msg,
+		      struct sk_buff *own)
 {
 	struct net *net;
 
 	rcu_read_lock();
 	for_each_net_rcu(net)
 		if (shca_nl_visible(dev, net))
-			multicast_to(net, msg, SHCA_NLGRP_MONITOR);
+			multicast_to(net, dev->ndev &&
+				     net_eq(dev_net(dev->ndev), net) ? own : msg,
+				     SHCA_NLGRP_MONITOR);
 	rcu_read_unlock();
-	nlmsg_free(msg);
 }
 
 /**
@@ -261,17 +280,19 @@ static int device_changed(struct notifier_block *nb, unsigned long change,
 		[SHCA_DEVICE_DEL] = SOFTHCA_CMD_DEV_DEL_NTF,
 	};
 	struct shca_dev *dev = data;
-	struct sk_buff *msg;
+	struct sk_buff *msg, *own;
 
 	if (change >= ARRAY_SIZE(cmd))
 		return NOTIFY_DONE;
+	/* Nobody's rights are known here, but where they listen. */
 	msg = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	if (!msg)
-		return NOTIFY_DONE;
-	if (shca_nl_fill_device(msg, 0, 0, 0, cmd[change], dev))
-		nlmsg_free(msg);
-	else
-		multicast(dev, msg);
+	own = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (msg && own &&
+	    !shca_nl_fill_device(msg, 0, 0, 0, cmd[change], dev, false) &&
+	    !shca_nl_fill_device(own, 0, 0, 0, cmd[change], dev, true))
+		multicast(dev, msg, own);
+	nlmsg_free(msg);
+	nlmsg_free(own);
 	return NOTIFY_DONE;
 }
 

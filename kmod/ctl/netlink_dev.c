@@ -20,14 +20,17 @@ static_assert((int)SOFTHCA_PORT_STATE_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SOFTHCA_PORT_STATE_ACTIVE == (int)IB_PORT_ACTIVE);
 static_assert((int)SOFTHCA_PORT_STATE_MAX == (int)IB_PORT_ACTIVE_DEFER);
 
-static int fill_netdev(struct sk_buff *skb, struct net_device *ndev)
+static int fill_netdev(struct sk_buff *skb, struct net_device *ndev,
+		       bool names)
 {
 	char ifname[IFNAMSIZ];
 
 	strscpy(ifname, ndev->name, sizeof(ifname));
-	if (nla_put_u32(skb, SOFTHCA_A_DEV_NETDEV_IFINDEX, ndev->ifindex) ||
-	    nla_put_string(skb, SOFTHCA_A_DEV_NETDEV_NAME, ifname) ||
-	    nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NETNS_INODE,
+	if (names &&
+	    (nla_put_u32(skb, SOFTHCA_A_DEV_NETDEV_IFINDEX, ndev->ifindex) ||
+	     nla_put_string(skb, SOFTHCA_A_DEV_NETDEV_NAME, ifname)))
+		return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, SOFTHCA_A_DEV_NETNS_INODE,
 			      dev_net(ndev)->ns.inum, SOFTHCA_A_DEV_PAD))
 		return -EMSGSIZE;
 	return 0;
@@ -54,12 +57,13 @@ static int fill_ib(struct sk_buff *skb, const struct shca_dev *dev)
  * @flags: of the message's header
  * @cmd: SOFTHCA_CMD_*
  * @dev: the device; registered, or being told to be gone
+ * @netdev: the receiver may know how its interface is called
  *
  * Context: process.
  * Return: 0 or -EMSGSIZE; then the buffer is as before.
  */
 int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-			u8 cmd, const struct shca_dev *dev)
+			u8 cmd, const struct shca_dev *dev, bool netdev)
 {
 	u32 link = dev->node ? SOFTHCA_LINK_IB : SOFTHCA_LINK_ROCE;
 	char name[IB_DEVICE_NAME_MAX];
@@ -73,7 +77,7 @@ int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, SOFTHCA_A_DEV_INDEX, dev->ib.index) ||
 	    nla_put_string(skb, SOFTHCA_A_DEV_NAME, name) ||
-	    (dev->ndev && fill_netdev(skb, dev->ndev)) ||
+	    (dev->ndev && fill_netdev(skb, dev->ndev, netdev)) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_LINK, link) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_PORT_STATE, shca_port_state(dev)) ||
 	    nla_put_u32(skb, SOFTHCA_A_DEV_ACTIVE_MTU,
@@ -92,10 +96,10 @@ int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 }
 
 static int fill_dev(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-		    const struct shca_dev *dev)
+		    const struct shca_dev *dev, bool netdev)
 {
 	return shca_nl_fill_device(skb, portid, seq, flags,
-				   SOFTHCA_CMD_DEV_GET, dev);
+				   SOFTHCA_CMD_DEV_GET, dev, netdev);
 }
 
 /**
@@ -108,7 +112,8 @@ static int fill_dev(struct sk_buff *skb, u32 portid, u32 seq, int flags,
  */
 int shca_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return shca_nl_show_device(info, info->attrs[SOFTHCA_A_DEV_NAME], fill_dev);
+	return shca_nl_show_device(skb, info, info->attrs[SOFTHCA_A_DEV_NAME],
+				   fill_dev);
 }
 
 /**

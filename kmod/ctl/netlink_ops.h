@@ -24,15 +24,16 @@ struct shca_dev *shca_nl_next(const struct net *net, u32 index);
  * @seq: of the request
  * @flags: NLM_F_*
  * @dev: the device
+ * @netdev: the receiver may know how the interface is called
  *
  * Return: 0 or -EMSGSIZE, then nothing was written.
  */
 typedef int shca_nl_fill_fn(struct sk_buff *skb, u32 portid, u32 seq,
-			    int flags, const struct shca_dev *dev);
+			    int flags, const struct shca_dev *dev, bool netdev);
 
 int shca_nl_reply(struct genl_info *info, struct sk_buff *reply, int ret);
-int shca_nl_show_device(struct genl_info *info, const struct nlattr *name,
-			shca_nl_fill_fn *fill);
+int shca_nl_show_device(struct sk_buff *skb, struct genl_info *info,
+			const struct nlattr *name, shca_nl_fill_fn *fill);
 int shca_nl_show_devices(struct sk_buff *skb, struct netlink_callback *cb,
 			 shca_nl_fill_fn *fill);
 int shca_nl_dump_attrs(struct netlink_callback *cb, struct nlattr **attrs,
@@ -47,6 +48,6 @@ void shca_nl_cable_changed(enum shca_cable_change change,
 			   const struct shca_cable_info *info);
 
 int shca_nl_fill_device(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-			u8 cmd, const struct shca_dev *dev);
+			u8 cmd, const struct shca_dev *dev, bool netdev);
 
 #endif /* _SHCA_NETLINK_OPS_H */

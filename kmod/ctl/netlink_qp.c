@@ -39,6 +39,13 @@ static u32 visible_pid(const struct shca_qp *qp)
 	return nr;
 }
 
+/* The name of a process that the reader cannot see is not for it either. */
+static bool visible_comm(const struct shca_qp *qp)
+{
+	return !qp->pid || task_active_pid_ns(current) == &init_pid_ns ||
+	       visible_pid(qp);
+}
+
 /* Slots posted and not completed; 0 if the poster wrote nonsense. */
 static u32 posted(const struct shca_ring *ring)
 {
@@ -115,7 +122,8 @@ static int fill_qp(struct sk_buff *skb, u32 portid, u32 seq, int flags,
 	    nla_put_u32(skb, SOFTHCA_A_QP_TYPE, qp->type) ||
 	    nla_put_u32(skb, SOFTHCA_A_QP_STATE, shca_qp_state(qp)) ||
 	    nla_put_u32(skb, SOFTHCA_A_QP_PID, visible_pid(qp)) ||
-	    nla_put_string(skb, SOFTHCA_A_QP_COMM, qp->comm))
+	    (visible_comm(qp) &&
+	     nla_put_string(skb, SOFTHCA_A_QP_COMM, qp->comm)))
 		goto err_cancel;
 	if (shca_qp_connected(qp) &&
 	    (nla_put_u32(skb, SOFTHCA_A_QP_DEST_QPN, qp->dest_qpn) ||

@@ -11,7 +11,7 @@
 #include "netlink_ops.h"
 
 static int fill_stats(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-		      const struct shca_dev *dev)
+		      const struct shca_dev *dev, bool netdev)
 {
 	char name[IB_DEVICE_NAME_MAX];
 	struct nlattr *nest;
@@ -54,7 +54,8 @@ err_cancel:
  */
 int shca_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return shca_nl_show_device(info, info->attrs[SOFTHCA_A_STATS_DEV], fill_stats);
+	return shca_nl_show_device(skb, info, info->attrs[SOFTHCA_A_STATS_DEV],
+				   fill_stats);
 }
 
 /**

@@ -226,7 +226,9 @@ enum softhca_error_reason {
  * @SOFTHCA_A_DEV_NAME: (string) Name of the device.
  * @SOFTHCA_A_DEV_NETDEV_IFINDEX: (u32) Index of the network interface, in the
  *	network namespace that netns-inode names. Absent where there is none,
- *	as the next one.
+ *	and for readers in another namespace without CAP_NET_ADMIN in the
+ *	initial user namespace; notifications have it in that namespace alone.
+ *	So is the next one.
  * @SOFTHCA_A_DEV_NETDEV_NAME: (string) Name of the network interface. In a
  *	request it is looked up in the caller's network namespace.
  * @SOFTHCA_A_DEV_LINK: (u32) What the port is attached to. A request without it
@@ -277,7 +279,7 @@ enum softhca_dev_attr {
  *	PID namespace numbers it. 0 for the kernel and for a process that the
  *	caller cannot see.
  * @SOFTHCA_A_QP_COMM: (string) Name of that process, or of the kernel's user of
- *	the queue pair.
+ *	the queue pair. Absent if the caller cannot see the process.
  * @SOFTHCA_A_QP_DEST_QPN: (u32) Number of the peer's queue pair.
  * @SOFTHCA_A_QP_SGID: (binary) Own address.
  * @SOFTHCA_A_QP_DGID: (binary) The peer's address.

@@ -56,6 +56,37 @@ build shared
 [[ $(ls "$HW" | wc -l) == "$count" ]] || fail "shared mode shows $(ls "$HW")"
 all_pairs
 ok "$count namespaces, all pairs, shared"
+
+# In shared mode everybody sees all devices, but not what is another namespace's.
+nobody() { in_ns 2 setpriv --reuid 65534 --clear-groups "$@"; }
+netdev() { jq -r --arg n "$1" '.[] | select(.name == $n) | .netdev'; } # DEVICE
+[[ $(ibctl -j dev list | netdev s1) == e0 ]] || fail 'root in the first namespace does not see an interface'
+[[ $(in_ns 2 ibctl -j dev list | netdev s1) == e0 ]] || fail 'root in n2 does not see an interface of n1'
+nobody ibctl -j dev list >/tmp/nobody || fail 'nobody may not list devices'
+[[ $(netdev s2 </tmp/nobody) == e0 ]] || fail 'nobody in n2 does not see its interface'
+[[ -z $(netdev s1 </tmp/nobody) ]] || fail "nobody in n2 sees n1's interface $(netdev s1 </tmp/nobody)"
+[[ -z $(nobody ibctl -j dev show s1 | jq -r .netdev) ]] || fail "nobody in n2 sees n1's interface"
+nobody timeout 10 ibctl -j monitor >/tmp/told &
+telling=$!
+told() { # until it listens
+	run ibctl dev set s1 window $((RANDOM % 99 + 1))
+	run ibctl dev set s2 window $((RANDOM % 99 + 1))
+	grep -q '"s2"' /tmp/told
+}
+wait_until 10 told || fail "nobody is told nothing: $(cat /tmp/told)"
+kill $telling
+wait $telling
+[[ $(jq -rs '[.[] | select(.event == "set") | [.name, .netdev]] | unique | flatten | join(" ")' /tmp/told) == 's1  s2 e0' ]] ||
+	fail "nobody in n2 is told $(cat /tmp/told)"
+in_ns 1 ibv_rc_pingpong -d s1 -g 1 >/dev/null &
+pinging=$!
+comms() { "$@" ibctl -j qp list s1 | jq -r '[.[].comm] | unique | join(" ")'; }
+wait_until 10 eval '[[ $(comms env) == *ibv_rc_pingpong* ]]' || fail "the names are: $(comms env)"
+[[ $(comms unshare --pid --fork) != *ibv_rc* ]] || fail 'a process is named in a PID namespace that does not see it'
+[[ $(comms unshare --pid --fork) == *ib_* ]] || fail "the kernel's QPs have no names: $(comms unshare --pid --fork)"
+kill $pinging
+wait $pinging
+ok 'names of interfaces and processes are for who can see those'
 demolish
 
 build exclusive
