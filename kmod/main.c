@@ -55,17 +55,18 @@ static int __init shca_init(void)
 	ret = shca_netdev_init();
 	if (ret)
 		goto exit_roce;
-	ret = shca_nl_init();
-	if (ret)
-		goto exit_netdev;
 	ret = shca_rename_init();
 	if (ret)
-		goto exit_nl;
+		goto exit_netdev;
+	/* From here on there may be devices, so nothing after it fails. */
+	ret = shca_nl_init();
+	if (ret)
+		goto exit_rename;
 	shca_rdma_link_init();
 	return 0;
 
-exit_nl:
-	shca_nl_exit();
+exit_rename:
+	shca_rename_exit();
 exit_netdev:
 	shca_netdev_exit();
 exit_roce:
@@ -84,8 +85,8 @@ exit_wq:
 static void __exit shca_exit(void)
 {
 	shca_rdma_link_exit();
-	shca_rename_exit();
 	shca_nl_exit();
+	shca_rename_exit();
 	shca_netdev_exit();
 	ib_unregister_driver((enum rdma_driver_id)SHCA_DRIVER_ID);
 	/* Devices that go have something to say to a subnet manager. */
