@@ -56,7 +56,9 @@ struct shca_qp;
  * @node_lock: guards changes of @node, interrupts off; a leaf
  * @plug: native InfiniBand: where the cable goes in; owned by fabric/hca.c
  * @mcast_lock: guards changes of @mcast, BHs off; a leaf
- * @mcast: members of multicast groups, by LID of the group; walked under RCU
+ * @mcast: members of multicast groups, by MGID and LID of the group; walked under
+ *	RCU
+ * @mcast_seed: of their hash, since programs choose MGIDs
  * @mcast_members: how many there are, SHCA_MAX_MCAST_ATTACH at the most; under
  *	@mcast_lock
  * @mcast_groups: groups with a member, SHCA_MAX_MCAST_GRP at the most; the same
@@ -97,7 +99,8 @@ struct shca_dev {
 	spinlock_t node_lock;	/* changes of *node */
 	struct shca_plug *plug;
 	spinlock_t mcast_lock;	/* changes of mcast */
-	DECLARE_HASHTABLE(mcast, 6);
+	DECLARE_HASHTABLE(mcast, 8);
+	u32 mcast_seed;
 	u32 mcast_members;
 	u32 mcast_groups;
 	struct mutex bound_mutex;	/* QPs bound to counters */

@@ -19,6 +19,7 @@ enum {
 	SHCA_PKEY_TBL_LEN	= 1,	/* RoCE; native: SHCA_IB_PKEYS */
 	SHCA_PKEY_FULL		= 0xffff,	/* default partition, full member */
 	SHCA_MAX_MCAST_GRP	= 1024,
+	SHCA_MAX_MCAST_QP	= 256,	/* QPs of a group: a packet goes to all */
 	SHCA_MAX_MCAST_ATTACH	= 16384,	/* QPs of all groups */
 	SHCA_COMP_VECTORS	= 4,
 

@@ -118,9 +118,9 @@ static void trap_change(struct shca_dev *dev, u8 what)
 	queue_delayed_work(shca_wq, &hca->trap_work, 0);
 }
 
-static void hca_receive(struct shca_plug *plug, struct sk_buff *skb)
+static u32 hca_receive(struct shca_plug *plug, struct sk_buff *skb)
 {
-	shca_ib_receive(container_of(plug, struct shca_hca, plug)->dev, skb);
+	return shca_ib_receive(container_of(plug, struct shca_hca, plug)->dev, skb);
 }
 
 static void hca_link(struct shca_plug *plug, enum shca_node_link link)

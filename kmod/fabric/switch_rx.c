@@ -355,7 +355,7 @@ static void for_us(struct shca_switch *sw, u8 in, bool by_lid,
 		drop(sw, in, SHCA_FWD_VL15, skb);
 }
 
-static void switch_receive(struct shca_plug *plug, struct sk_buff *skb)
+static u32 switch_receive(struct shca_plug *plug, struct sk_buff *skb)
 {
 	struct shca_switch *sw = container_of(plug, struct shca_switch_port,
 					      plug)->sw;
@@ -367,7 +367,7 @@ static void switch_receive(struct shca_plug *plug, struct sk_buff *skb)
 	    shca_lrh_check(skb->data, skb_headlen(skb), skb->len)) {
 		count(sw, in, SHCA_PMA_RCV_ERRORS, 1);
 		kfree_skb(skb);
-		return;
+		return 0;
 	}
 	l = (const void *)skb->data;
 	count(sw, in, SHCA_PMA_RCV_DATA, skb->len / 4);
@@ -378,16 +378,16 @@ static void switch_receive(struct shca_plug *plug, struct sk_buff *skb)
 	switch (f.verdict) {
 	case SHCA_FWD_OUT:
 		send_ports(sw, in, f.ports, skb);
-		break;
+		return hweight64(f.ports);
 	case SHCA_FWD_LOCAL:
 		for_us(sw, in, true, skb);
-		break;
+		return 1;
 	case SHCA_FWD_DIRECTED:
 		for_us(sw, in, false, skb);
-		break;
+		return 1;
 	default:
 		drop(sw, in, f.why, skb);
-		break;
+		return 0;
 	}
 }
 

@@ -24,9 +24,13 @@
 /* Packets that wait at a plug; management is let in when data are not */
 #define QUEUE_DATA_MAX		4096
 #define QUEUE_MGMT_MAX		(QUEUE_DATA_MAX + 256)
-/* Packets of one turn of the work, and of one stretch with BHs off */
+/*
+ * Packets of one turn of the work, and of one stretch with BHs off, which ends as
+ * well after so many deliveries: a multicast packet costs one for each member.
+ */
 #define TURN_PACKETS		256
 #define STRETCH_PACKETS		16
+#define STRETCH_DELIVERIES	64
 /* Time for an answer to leave before its port goes down */
 #define LATER_DELAY		msecs_to_jiffies(50)
 
@@ -91,11 +95,13 @@ static void plug_stretch(struct shca_plug *plug, int *budget)
 {
 	struct sk_buff *skb;
 	int n = STRETCH_PACKETS;
+	u32 deliveries = 0;
 
 	local_bh_disable();
 	rcu_read_lock();
-	while (n-- && (*budget)-- > 0 && (skb = skb_dequeue(&plug->queue)))
-		plug->ops->receive(plug, skb);
+	while (n-- && deliveries < STRETCH_DELIVERIES && (*budget)-- > 0 &&
+	       (skb = skb_dequeue(&plug->queue)))
+		deliveries += plug->ops->receive(plug, skb);
 	rcu_read_unlock();
 	local_bh_enable();
 }

@@ -25,7 +25,8 @@ struct shca_plug;
 /**
  * struct shca_plug_ops - a port, as its plug sees it
  * @receive: take a packet; consumed. The frame's control block
- *	(shca_frame()) is valid. BHs are off, under RCU
+ *	(shca_frame()) is valid. BHs are off, under RCU. Returns to how many it
+ *	was handed
  * @link: the link came, went or was disabled; process context, under
  *	shca_cable_mutex
  * @violation: an adapter's: a packet for it has a key that it does not take; BHs
@@ -34,7 +35,7 @@ struct shca_plug;
  *	there
  */
 struct shca_plug_ops {
-	void (*receive)(struct shca_plug *plug, struct sk_buff *skb);
+	u32 (*receive)(struct shca_plug *plug, struct sk_buff *skb);
 	void (*link)(struct shca_plug *plug, enum shca_node_link link);
 	void (*violation)(struct shca_plug *plug,
 			  const struct shca_key_violation *v);

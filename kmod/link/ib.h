@@ -32,7 +32,7 @@ void shca_ib_tap(struct shca_dev *dev, const struct sk_buff *skb, bool sent,
 
 /* ib_rx.c */
 void shca_ib_rx_init(shca_receive_fn *receive);
-void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb);
+u32 shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb);
 void shca_ib_bad_qkey(struct shca_dev *dev, const struct sk_buff *skb);
 void shca_ib_fill_grh(struct shca_dev *dev, struct sk_buff *skb, u8 grh[40],
 		      struct shca_cqe *cqe);

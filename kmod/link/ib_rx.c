@@ -222,18 +222,19 @@ static void deliver(struct shca_qp *qp, struct sk_buff *skb,
 		ib_receive(qp, skb);
 }
 
-static void deliver_multicast(struct shca_dev *dev, struct sk_buff *skb,
-			      const struct shca_ib_packet *p)
+/* Return: deliveries */
+static u32 deliver_multicast(struct shca_dev *dev, struct sk_buff *skb,
+			     const struct shca_ib_packet *p)
 {
 	const struct shca_grh *grh = packet_grh(skb, p);
 	struct shca_mcast *m;
 	struct sk_buff *copy;
+	u32 n = 0;
 
-	shca_mcast_for_each(dev, m, p->dlid) {
-		if (m->mlid != p->dlid ||
-		    memcmp(&m->mgid, grh->dgid, sizeof(m->mgid)) ||
-		    !shca_qp_tryget(m->qp))
+	shca_mcast_for_each(dev, m, grh->dgid, p->dlid) {
+		if (!shca_qp_tryget(m->qp))
 			continue;
+		n++;
 		copy = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 		if (copy)
 			deliver(m->qp, copy, p);
@@ -243,6 +244,7 @@ static void deliver_multicast(struct shca_dev *dev, struct sk_buff *skb,
 		shca_qp_put(m->qp);
 	}
 	consume_skb(skb);
+	return n;
 }
 
 static void deliver_unicast(struct shca_dev *dev, struct sk_buff *skb,
@@ -266,8 +268,9 @@ static void deliver_unicast(struct shca_dev *dev, struct sk_buff *skb,
  * @skb: the packet, data at the LRH; consumed
  *
  * Context: BHs off, under RCU, one at a time for a device.
+ * Return: to how many QPs it went, SHCA_MAX_MCAST_QP at the most.
  */
-void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb)
+u32 shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb)
 {
 	enum shca_stat why = SHCA_STAT_COUNT;
 	struct shca_ib_packet p = {};
@@ -277,7 +280,7 @@ void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb)
 	avail = min_t(u32, skb->len, SHCA_IB_HDR_MAX);
 	if (!pskb_may_pull(skb, avail)) {
 		drop(dev, SHCA_STAT_rx_drop_malformed, skb, &p);
-		return;
+		return 0;
 	}
 	switch (shca_ib_parse(skb->data, avail, skb->len, &p)) {
 	case SHCA_IB_OK:
@@ -295,16 +298,16 @@ void shca_ib_receive(struct shca_dev *dev, struct sk_buff *skb)
 		why = SHCA_STAT_rx_drop_icrc;
 	if (why != SHCA_STAT_COUNT) {
 		drop(dev, why, skb, &p);
-		return;
+		return 0;
 	}
 	shca_count(dev, rx_packets);
 	shca_count_add(dev, rx_bytes, skb->len);
 	if (shca_lid_is_mcast(p.dlid)) {
 		shca_count(dev, rx_multicast_packets);
-		deliver_multicast(dev, skb, &p);
-	} else {
-		deliver_unicast(dev, skb, &p);
+		return deliver_multicast(dev, skb, &p);
 	}
+	deliver_unicast(dev, skb, &p);
+	return 1;
 }
 
 /**

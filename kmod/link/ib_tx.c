@@ -84,12 +84,14 @@ static struct sk_buff *build(struct shca_dev *dev, const struct shca_av *av,
 }
 
 /* Our own members of the group get a copy, which shares the payload. */
-static void loop_multicast(struct shca_dev *dev, struct sk_buff *skb, u16 mlid)
+static void loop_multicast(struct shca_dev *dev, struct sk_buff *skb,
+			   const struct shca_av *av)
 {
 	const struct shca_bth *bth;
 	struct sk_buff *copy;
 
-	if (!shca_mcast_joined(dev, mlid))
+	/* Without a GRH it is to no group. */
+	if (!av->grh || !shca_mcast_joined(dev, &av->dgid, av->dlid))
 		return;
 	copy = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (copy && !shca_plug_loop(dev->plug, copy))
@@ -133,7 +135,7 @@ static int xmit_one(struct shca_dev *dev, const struct shca_av *av,
 	if (!loop)
 		shca_ib_tap(dev, skb, true, b->qpn);
 	if (multicast)
-		loop_multicast(dev, skb, av->dlid);
+		loop_multicast(dev, skb, av);
 	ret = loop ? shca_plug_loop(dev->plug, skb) :
 		     shca_plug_send(dev->plug, skb);
 	if (ret)

@@ -13,18 +13,20 @@
 #include "mcast.h"
 #include "qp.h"
 
-/* The member that @qp is of a group; any member, if @qp is NULL. */
+/* The member that @qp is of a group, and how many the group has. */
 static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
-			       const union ib_gid *mgid, u16 mlid)
+			       const union ib_gid *mgid, u16 mlid, u32 *members)
 {
-	struct shca_mcast *m;
+	struct shca_mcast *m, *found = NULL;
 
 	lockdep_assert_held(&dev->mcast_lock);
-	shca_mcast_for_each(dev, m, mlid)
-		if ((!qp || m->qp == qp) && m->mlid == mlid &&
-		    !memcmp(&m->mgid, mgid, sizeof(*mgid)))
-			return m;
-	return NULL;
+	*members = 0;
+	shca_mcast_for_each(dev, m, mgid, mlid) {
+		++*members;
+		if (m->qp == qp)
+			found = m;
+	}
+	return found;
 }
 
 /**
@@ -36,14 +38,15 @@ static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
  * To attach it again changes nothing.
  *
  * Context: process.
- * Return: 0; -ENOMEM, also if the device has as many groups or members of
- * groups as it says it can have.
+ * Return: 0; -ENOMEM, also if the group has as many members, or the device as
+ * many groups or members of groups, as it says there can be.
  */
 int shca_mcast_attach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 {
 	struct shca_mcast *m = kzalloc(sizeof(*m), GFP_KERNEL);
 	struct shca_dev *dev = qp->dev;
-	bool first, added = false;
+	bool added = false;
+	u32 members;
 	int ret = 0;
 
 	if (!m)
@@ -52,17 +55,18 @@ int shca_mcast_attach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 	m->mlid = mlid;
 	m->qp = qp;
 	spin_lock_bh(&dev->mcast_lock);
-	if (!find(dev, qp, mgid, mlid)) {
-		first = !find(dev, NULL, mgid, mlid);
-		added = dev->mcast_members < SHCA_MAX_MCAST_ATTACH &&
-			dev->mcast_groups + first <= SHCA_MAX_MCAST_GRP;
+	if (!find(dev, qp, mgid, mlid, &members)) {
+		added = members < SHCA_MAX_MCAST_QP &&
+			dev->mcast_members < SHCA_MAX_MCAST_ATTACH &&
+			dev->mcast_groups + !members <= SHCA_MAX_MCAST_GRP;
 		ret = added ? 0 : -ENOMEM;
 	}
 	if (added) {
 		dev->mcast_members++;
-		dev->mcast_groups += first;
+		dev->mcast_groups += !members;
 		kref_get(&qp->ref);
-		hash_add_rcu(dev->mcast, &m->node, mlid);
+		hash_add_rcu(dev->mcast, &m->node,
+			     shca_mcast_hash(dev, mgid, mlid));
 	}
 	spin_unlock_bh(&dev->mcast_lock);
 	if (!added)
@@ -83,13 +87,14 @@ int shca_mcast_detach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 {
 	struct shca_dev *dev = qp->dev;
 	struct shca_mcast *m;
+	u32 members;
 
 	spin_lock_bh(&dev->mcast_lock);
-	m = find(dev, qp, mgid, mlid);
+	m = find(dev, qp, mgid, mlid, &members);
 	if (m) {
 		hash_del_rcu(&m->node);
 		dev->mcast_members--;
-		dev->mcast_groups -= !find(dev, NULL, mgid, mlid);
+		dev->mcast_groups -= members == 1;
 	}
 	spin_unlock_bh(&dev->mcast_lock);
 	if (!m)
@@ -101,22 +106,22 @@ int shca_mcast_detach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 }
 
 /**
- * shca_mcast_joined - is any QP a member of a group of this LID?
+ * shca_mcast_joined - is any QP a member of a group?
  * @dev: the device
- * @mlid: the LID
+ * @mgid: the group
+ * @mlid: its LID
  *
  * Context: any.
  */
-bool shca_mcast_joined(struct shca_dev *dev, u16 mlid)
+bool shca_mcast_joined(struct shca_dev *dev, const union ib_gid *mgid, u16 mlid)
 {
 	struct shca_mcast *m;
 	bool found = false;
 
 	rcu_read_lock();
-	shca_mcast_for_each(dev, m, mlid) {
-		found = m->mlid == mlid;
-		if (found)
-			break;
+	shca_mcast_for_each(dev, m, mgid, mlid) {
+		found = true;
+		break;
 	}
 	rcu_read_unlock();
 	return found;

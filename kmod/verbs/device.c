@@ -221,6 +221,7 @@ static struct shca_dev *device_alloc(const struct shca_link_ops *link,
 	spin_lock_init(&dev->node_lock);
 	spin_lock_init(&dev->mcast_lock);
 	hash_init(dev->mcast);
+	dev->mcast_seed = get_random_u32();
 	mutex_init(&dev->bound_mutex);
 	INIT_LIST_HEAD(&dev->bound);
 	dev->window = SOFTHCA_WINDOW_DEFAULT;

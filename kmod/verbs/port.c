@@ -71,7 +71,7 @@ int shca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->max_pkeys = shca_dev_pkeys(to_shca(ib));
 	if (to_shca(ib)->node) {
 		attr->max_mcast_grp = SHCA_MAX_MCAST_GRP;
-		attr->max_mcast_qp_attach = SHCA_MAX_QP;
+		attr->max_mcast_qp_attach = SHCA_MAX_MCAST_QP;
 		attr->max_total_mcast_qp_attach = SHCA_MAX_MCAST_ATTACH;
 	}
 	attr->local_ca_ack_delay = 15;	/* 4.096 us << 15 = 134 ms */

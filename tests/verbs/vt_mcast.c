@@ -80,6 +80,47 @@ static void reaches(unsigned int mask, uint64_t seed)
 	}
 }
 
+/* A group has as many members as the device says, and each gets the packet. */
+static void crowd(struct vt_dev *dev)
+{
+	static struct vt_end e[512];
+	struct vt_opt opt = { .type = IBV_QPT_UD, .qkey = QKEY };
+	struct ibv_sge from = vt_sge(&tx, 0, LEN), to = vt_sge(&rx[FAR], 0, SLOT);
+	union ibv_gid gid = group(1);
+	struct ibv_device_attr attr;
+	int rc, n;
+
+	require(!ibv_query_device(dev->ctx, &attr), "query_device");
+	n = attr.max_mcast_qp_attach;
+	require(n > 0 && n < (int)ARRAY_SIZE(e), "%d members of a group", n);
+	for (int i = 0; i <= n; i++) {
+		vt_step("member %d of %d", i, n);
+		vt_end_create(&e[i], dev, &opt);
+		vt_post_recv(e[i].qp, 1, &to, 1);
+		rc = ibv_attach_mcast(e[i].qp, &gid, MLID);
+		require(rc == (i < n ? 0 : ENOMEM), "attach_mcast: %s",
+			strerror(rc));
+	}
+	attach(&e[n], 2);		/* another group, of the same LID */
+	vt_post_datagram(end[FROM].qp, &from, ah, 0xffffff, QKEY);
+	vt_wait(end[FROM].cq, MS, "send");
+	for (int i = 0; i < n; i++) {
+		vt_step("member %d of %d", i, n);
+		vt_wait(e[i].cq, MS, "receive");
+	}
+	vt_expect_none(e[n].cq, 50, "a packet of a group that was full");
+	detach(&e[0], 1);
+	attach(&e[n], 1);		/* one that leaves makes room for one */
+	detach(&e[n], 1);
+	detach(&e[n], 2);
+	for (int i = 0; i <= n; i++) {
+		if (i && i < n)
+			detach(&e[i], 1);
+		vt_end_destroy(&e[i]);
+	}
+	printf("%d members of one group\n", n);
+}
+
 /* Attach until it is refused, each queue pair to every group. */
 static void limits(struct vt_dev *dev)
 {
@@ -177,6 +218,7 @@ int main(int argc, char **argv)
 	detach(&end[OTHER], 2);
 	detach(&end[NEAR], 1);
 	reaches(0, 6);
+	crowd(dev[1]);
 	limits(dev[1]);
 
 	require(!ibv_destroy_ah(ah), "destroy_ah");
