@@ -567,7 +567,7 @@ enum softhca_cmd {
 /* Every change of cables and switches, seen only by namespaces of the initial user namespace. */
 #define SOFTHCA_MCGRP_FABRIC "fabric"
 
-/* Every packet of devices of native InfiniBand, in the device's own network namespace, which is the initial one while devices are shared. */
+/* Every packet of devices of native InfiniBand, seen by the device's network namespace. */
 #define SOFTHCA_MCGRP_CAPTURE "capture"
 
 #endif /* _UAPI_SOFTHCA_NETLINK_H */
