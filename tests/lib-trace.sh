@@ -16,11 +16,11 @@ start() {
 }
 
 # stop [WORDS]: as Ctrl-C does; nothing may have been lost or be left, and it may
-# have had nothing to say but lines with WORDS
+# have had nothing to say but that there were no messages, and lines with WORDS
 stop() {
 	kill -INT "$TRACE"
 	wait "$TRACE" || fail "trace $KIND ended with $?: $(cat "/tmp/$KIND.err")"
-	grep -vE "^tracing${1:+|$1}" "/tmp/$KIND.err" && fail "trace $KIND had more to say"
+	grep -vE "^tracing|^no messages\$${1:+|$1}" "/tmp/$KIND.err" && fail "trace $KIND had more to say"
 	bpftool prog list | grep -E 'name (on|flow|stream|copies|verbs|nak)_' && fail 'a program is left'
 }
 
