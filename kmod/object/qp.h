@@ -119,6 +119,8 @@ struct shca_local {
  * @rnr_retries: left of rnr_retry; 7 at start means without end
  * @wait: nothing is sent until the timer fires: the peer asked for it (RNR), or
  *	the network had no room
+ * @stuck: packets were lost on this side, and none was acknowledged since
+ * @stuck_since: jiffies of the first such loss since a retry was due
  * @local: a message under way on the local path
  * @gap_psn: PSN from which a gap in the responses was asked for again
  * @gap_time: jiffies when
@@ -185,6 +187,8 @@ struct shca_sq {
 	u8 backoff;
 	u8 rnr_retries;
 	bool wait;
+	bool stuck;
+	unsigned long stuck_since;
 	struct shca_local local;
 	u32 gap_psn;
 	unsigned long gap_time;

@@ -45,20 +45,26 @@ void shca_sq_arm(struct shca_qp *qp, unsigned long delay)
 	mod_timer(&sq->timer, sq->deadline);
 }
 
-/**
- * shca_sq_arm_ack - wait for an ACK from now on
- * @qp: the QP
- *
+/*
  * The wait doubles with each timeout in a row, up to four times the timeout
  * (IBA 9.9.2 allows that much), because a peer that is slow is not helped by
  * being asked faster.
+ */
+static unsigned long ack_wait(const struct shca_sq *sq)
+{
+	return sq->timeout << min_t(u8, sq->backoff, 2);
+}
+
+/**
+ * shca_sq_arm_ack - wait for an ACK from now on
+ * @qp: the QP
  */
 void shca_sq_arm_ack(struct shca_qp *qp)
 {
 	struct shca_sq *sq = &qp->sq;
 
 	if (sq->timeout)
-		shca_sq_arm(qp, sq->timeout << min_t(u8, sq->backoff, 2));
+		shca_sq_arm(qp, ack_wait(sq));
 }
 
 /**
@@ -170,6 +176,7 @@ void shca_completer_acked(struct shca_qp *qp, u32 una)
 	sq->retries = qp->attr.retry_cnt;
 	sq->rnr_retries = qp->attr.rnr_retry;
 	sq->gap_seen = false;
+	sq->stuck = false;
 	while (sq->rd_out &&
 	       shca_psn_diff(sq->rd_end[sq->rd_head], una) < 0) {
 		sq->rd_head = (sq->rd_head + 1) % SHCA_MAX_RD_ATOMIC;
@@ -302,6 +309,7 @@ static void receive_rnr(struct shca_qp *qp, u32 psn, u8 code)
 		sq->rnr_retries--;
 	}
 	sq->rnr_naks++;
+	sq->stuck = false;	/* it was heard */
 	trace_rnr_wait(qp->dev, qp->qpn, psn, us, sq->rnr_retries);
 	shca_sq_rewind(qp, psn);
 	sq->wait = true;
@@ -472,6 +480,17 @@ out:
 	consume_skb(skb);
 }
 
+/*
+ * Has nothing got through for as long as an ACK is waited for, since packets were
+ * lost on this side?  Then a retry is due, though there may be no packet out that
+ * an ACK could be missing of.
+ */
+static bool stuck_too_long(const struct shca_sq *sq)
+{
+	return sq->timeout && sq->stuck &&
+	       !time_before(jiffies, sq->stuck_since + ack_wait(sq));
+}
+
 /**
  * shca_completer_timer - answer the timer, if it fired
  * @qp: a QP in RTS
@@ -489,12 +508,15 @@ void shca_completer_timer(struct shca_qp *qp)
 	}
 	if (sq->wait) {
 		sq->wait = false;
-		if (sq->una != sq->psn)
-			shca_sq_arm_ack(qp);
+		if (!stuck_too_long(sq)) {
+			if (sq->una != sq->psn)
+				shca_sq_arm_ack(qp);
+			return;
+		}
+	} else if (sq->una == sq->psn || !sq->timeout) {
 		return;
 	}
-	if (sq->una == sq->psn || !sq->timeout)
-		return;
+	sq->stuck = false;
 	shca_count(qp->dev, ack_timeouts);
 	sq->timeouts++;
 	trace_ack_timeout(qp->dev, qp->qpn, sq->una, sq->retries);

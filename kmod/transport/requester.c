@@ -212,8 +212,9 @@ static bool refuse(struct shca_qp *qp, struct shca_swqe *s)
 
 /*
  * Send the burst. On a local loss, what was not handed over is taken back and
- * sent a little later; on a loss that will not mend by itself (no route) the
- * packets count as sent, so that the retry counter ends it.
+ * sent a little later, until the timer finds that nothing gets through (a filter
+ * drops all, not a queue that is full); on a loss that will not mend by itself (no
+ * route) the packets count as sent, so that the retry counter ends it.
  * Returns false if sending should pause.
  */
 static bool flush_burst(struct shca_qp *qp)
@@ -244,6 +245,10 @@ static bool flush_burst(struct shca_qp *qp)
 			shca_sq_rewind(qp, psn[sent]);
 		if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
 			sq->max_psn = sq->psn;
+		if (!sq->stuck) {
+			sq->stuck = true;
+			sq->stuck_since = jiffies;
+		}
 		sq->wait = true;
 		shca_sq_arm(qp, 1);
 		return false;

@@ -28,6 +28,16 @@ firewall() { # NETNS HOOK
 	return $rc
 }
 
+make_firewall-egress() {
+	local rc
+	A tc qdisc add dev va clsact && A tc filter add dev va egress matchall action drop ||
+		return 1
+	vt send
+	rc=$?
+	A tc qdisc del dev va clsact
+	return $rc
+}
+
 make_peer-down() {
 	vt send -x 'ip -n B link set vb down'
 	local rc=$?
