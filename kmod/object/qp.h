@@ -124,7 +124,8 @@ struct shca_local {
  * @local: a message under way on the local path
  * @gap_psn: PSN from which a gap in the responses was asked for again
  * @gap_time: jiffies when
- * @gap_seen: both are valid
+ * @gap_wait: jiffies from then in which it is not asked for again
+ * @gap_seen: the three are valid
  * @timeout: local ACK timeout in jiffies, 0: none
  * @deadline: jiffies at which the timeout, or the wait, is over
  * @timer: fires at @deadline or before; then it is armed for the rest
@@ -192,6 +193,7 @@ struct shca_sq {
 	struct shca_local local;
 	u32 gap_psn;
 	unsigned long gap_time;
+	unsigned long gap_wait;
 	bool gap_seen;
 	unsigned long timeout;
 	unsigned long deadline;

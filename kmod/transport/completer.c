@@ -256,8 +256,13 @@ static bool read_missing(struct shca_qp *qp, u32 upto, u32 *psn)
 
 /*
  * Something after @psn arrived, or a sequence NAK of @psn: send again from there.
- * Reordering answers once with many of these, so one in two jiffies counts.
- * None uses up a retry: those are for a peer that is not heard (the timer).
+ * Reordering answers once with many of these, so one in two jiffies counts; of
+ * those that are for the same PSN again, one in twice the time: what was sent
+ * again may wait in a slow link's queue, and sent a third time it waits longer.
+ *
+ * None uses up a retry by itself: those are for a peer that is not heard.  But the
+ * timer runs on through all but the first for a PSN, so a packet that never gets
+ * through (it is larger than the path takes) ends the QP though the peer is heard.
  */
 static void gap(struct shca_qp *qp, u32 psn)
 {
@@ -265,10 +270,15 @@ static void gap(struct shca_qp *qp, u32 psn)
 
 	shca_count(qp->dev, rx_out_of_sequence);
 	shca_completer_acked(qp, psn);
-	if (sq->gap_seen && sq->gap_psn == psn &&
-	    time_before(jiffies, sq->gap_time + 2))
-		return;
-	go_back(qp);
+	if (sq->gap_seen && sq->gap_psn == psn) {
+		if (time_before(jiffies, sq->gap_time + sq->gap_wait))
+			return;
+		sq->gap_wait = min_t(unsigned long, 2 * sq->gap_wait, HZ);
+		shca_sq_rewind(qp, sq->una);
+	} else {
+		sq->gap_wait = 2;
+		go_back(qp);
+	}
 	sq->gap_seen = true;
 	sq->gap_psn = psn;
 	sq->gap_time = jiffies;
