@@ -308,7 +308,9 @@ static int place(struct shca_qp *qp, const struct shca_request *req,
 static void start_read(struct shca_qp *qp, const struct shca_request *req,
 		       bool again)
 {
-	qp->rq.ack_due = false;	/* the responses acknowledge all before */
+	/* The responses acknowledge all before the READ, but nothing after it. */
+	if (!again)
+		qp->rq.ack_due = false;
 	shca_reader_start(qp, req->psn, req->va, req->rkey, req->len, again);
 }
 
