@@ -50,7 +50,9 @@ static void send_ack(struct shca_qp *qp)
 static void answer(struct shca_qp *qp, struct shca_request *req, u8 syndrome,
 		   u32 psn)
 {
-	qp->rq.ack_due = false;	/* it acknowledges all before it */
+	/* It acknowledges all before it, which may be less than was executed. */
+	if (psn == qp->rq.epsn)
+		qp->rq.ack_due = false;
 	req->answered = true;
 	req->syndrome = syndrome;
 	req->answer_psn = psn;
@@ -314,17 +316,30 @@ static void start_read(struct shca_qp *qp, const struct shca_request *req,
 	shca_reader_start(qp, req->psn, req->va, req->rkey, req->len, again);
 }
 
-/* A request that was executed: answer again what was answered. */
-static void receive_again(struct shca_qp *qp, struct shca_request *req)
+/*
+ * A READ request that was executed, and is executed again.  Its region may have
+ * gone since, by right if the peer has all it asked for and this one is late.  So
+ * that is for the peer to judge: it is told, and our QP goes on.
+ */
+static void read_again(struct shca_qp *qp, struct shca_request *req)
 {
 	u32 before = shca_psn_diff(qp->rq.epsn, req->psn);
 
+	/* The responses must be of PSNs that were used before. */
+	if (!enabled(qp, req->flags) || req->packets > before)
+		return;
+	if (check_reth(qp, req, IB_ACCESS_REMOTE_READ))
+		answer_nak(qp, req, SHCA_NAK_ACCESS, req->psn);
+	else
+		start_read(qp, req, true);
+}
+
+/* A request that was executed: answer again what was answered. */
+static void receive_again(struct shca_qp *qp, struct shca_request *req)
+{
 	shca_count(qp->dev, rx_duplicates);
 	if (req->flags & SHCA_OPF_READ) {
-		/* The responses must be of PSNs that were used before. */
-		if (enabled(qp, req->flags) && admit_read(qp, req) &&
-		    req->packets <= before)
-			start_read(qp, req, true);
+		read_again(qp, req);
 	} else if (req->ack_req || (req->flags & SHCA_OPF_ENDS)) {
 		qp->rq.ack_due = true;
 	}
@@ -422,7 +437,7 @@ static void receive_one(struct shca_qp *qp, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* The memory of a READ went while it was being answered. */
+/* The memory of a READ went while it was being answered; see read_again(). */
 static void stop_read(struct shca_qp *qp)
 {
 	struct shca_request req = {
@@ -431,7 +446,10 @@ static void stop_read(struct shca_qp *qp)
 	};
 
 	qp->rq.read.active = false;
-	refuse(qp, &req, SHCA_NAK_ACCESS);
+	if (qp->rq.read.copy)
+		answer_nak(qp, &req, SHCA_NAK_ACCESS, req.psn);
+	else
+		refuse(qp, &req, SHCA_NAK_ACCESS);
 	send_aeth(qp, req.syndrome, req.answer_psn);
 }
 
