@@ -79,13 +79,19 @@ int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
  * @dev: the device
  * @pd: who may use it
  * @av: where it points to
+ * @user: for a process
+ *
+ * Processes may have SHCA_MAX_AH of the numbers, the kernel's consumers those and
+ * as many more: what a process takes, the connection manager does not miss.
  *
  * Context: any.
  * Return: the handle, or ERR_PTR(-ENOMEM) or ERR_PTR(-EBUSY).
  */
 struct shca_ah *shca_ah_create(struct shca_dev *dev, struct shca_pd *pd,
-			       const struct shca_av *av)
+			       const struct shca_av *av, bool user)
 {
+	struct xa_limit limit = XA_LIMIT(1, user ? SHCA_MAX_AH :
+						   2 * SHCA_MAX_AH);
 	struct shca_ah *ah = kzalloc(sizeof(*ah), GFP_ATOMIC);
 	unsigned long flags;
 	int ret;
@@ -95,8 +101,7 @@ struct shca_ah *shca_ah_create(struct shca_dev *dev, struct shca_pd *pd,
 	ah->pd = pd;
 	ah->av = *av;
 	xa_lock_irqsave(&dev->ahs, flags);
-	ret = __xa_alloc(&dev->ahs, &ah->number, NULL,
-			 XA_LIMIT(1, SHCA_MAX_AH), GFP_ATOMIC);
+	ret = __xa_alloc(&dev->ahs, &ah->number, NULL, limit, GFP_ATOMIC);
 	if (!ret)
 		__xa_store(&dev->ahs, ah->number, ah, GFP_ATOMIC);
 	xa_unlock_irqrestore(&dev->ahs, flags);

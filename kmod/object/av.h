@@ -77,7 +77,7 @@ struct shca_ah {
 int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
 		      struct shca_av *av);
 struct shca_ah *shca_ah_create(struct shca_dev *dev, struct shca_pd *pd,
-			       const struct shca_av *av);
+			       const struct shca_av *av, bool user);
 void shca_ah_destroy(struct shca_dev *dev, struct shca_ah *ah);
 int shca_ah_lookup(struct shca_dev *dev, u32 number, struct shca_pd *pd,
 		   struct shca_av *av);

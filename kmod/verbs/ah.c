@@ -31,7 +31,7 @@ int shca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	if (ret)
 		return ret;
 	ah->attr = *init->ah_attr;
-	ah->ah = shca_ah_create(dev, to_shca_pd(ibah->pd), &av);
+	ah->ah = shca_ah_create(dev, to_shca_pd(ibah->pd), &av, udata);
 	if (IS_ERR(ah->ah))
 		return PTR_ERR(ah->ah);
 	if (!udata)
