@@ -79,7 +79,7 @@ int shca_av_from_attr(struct shca_dev *dev, const struct rdma_ah_attr *attr,
  * @dev: the device
  * @pd: who may use it
  * @av: where it points to
- * @user: for a process
+ * @user: for a process, whose memory cgroup is charged
  *
  * Processes may have SHCA_MAX_AH of the numbers, the kernel's consumers those and
  * as many more: what a process takes, the connection manager does not miss.
@@ -92,7 +92,8 @@ struct shca_ah *shca_ah_create(struct shca_dev *dev, struct shca_pd *pd,
 {
 	struct xa_limit limit = XA_LIMIT(1, user ? SHCA_MAX_AH :
 						   2 * SHCA_MAX_AH);
-	struct shca_ah *ah = kzalloc(sizeof(*ah), GFP_ATOMIC);
+	gfp_t gfp = user ? GFP_ATOMIC | __GFP_ACCOUNT : GFP_ATOMIC;
+	struct shca_ah *ah = kzalloc(sizeof(*ah), gfp);
 	unsigned long flags;
 	int ret;
 

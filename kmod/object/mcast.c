@@ -43,7 +43,7 @@ static struct shca_mcast *find(struct shca_dev *dev, const struct shca_qp *qp,
  */
 int shca_mcast_attach(struct shca_qp *qp, const union ib_gid *mgid, u16 mlid)
 {
-	struct shca_mcast *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	struct shca_mcast *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	struct shca_dev *dev = qp->dev;
 	bool added = false;
 	u32 members;

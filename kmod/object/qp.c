@@ -52,7 +52,7 @@ static void qp_event_work(struct work_struct *work)
  */
 struct shca_qp *shca_qp_alloc(struct shca_dev *dev, enum ib_qp_type type)
 {
-	struct shca_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL);
+	struct shca_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
 	if (!qp)
 		return NULL;

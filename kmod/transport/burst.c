@@ -18,7 +18,7 @@
 /** shca_burst_alloc - an empty burst, for kvfree(), or NULL; process context */
 struct shca_burst *shca_burst_alloc(void)
 {
-	return kvzalloc(sizeof(struct shca_burst), GFP_KERNEL);
+	return kvzalloc(sizeof(struct shca_burst), GFP_KERNEL_ACCOUNT);
 }
 
 /**

@@ -6,6 +6,8 @@
  *              response (an older provider) or for more (a newer one)
  *   limits     as many CQs and QPs as query_device says, and not one more
  *   charge     in a memory cgroup that holds few: CQs as large as may be
+ *   charge-qp  the same of QPs as small as may be: prints how many it has
+ *   ahs        as many AHs as query_device says, "ready", and a line on stdin
  */
 #include <errno.h>
 #include <getopt.h>
@@ -260,13 +262,49 @@ static void charge(struct vt_dev *dev)
 	printf("%u CQs of %d CQEs\n", n, attr.max_cqe);
 }
 
+/* Ends by being refused, or killed; who runs it looks at the last number. */
+static void charge_qp(struct vt_dev *dev)
+{
+	const struct kind *k = &kinds[1];
+	uint8_t resp[ROOM];
+	unsigned int n;
+	int rc;
+
+	for (n = 0; !(rc = k->create(dev, resp, k->full)); n++) {
+		if (n % 64)
+			continue;
+		printf("%u\n", n);
+		fflush(stdout);
+	}
+	require(rc == ENOMEM, "QP %u: %s", n, strerror(rc));
+}
+
+static void ahs(struct vt_dev *dev)
+{
+	const struct kind *k = &kinds[2];
+	struct ibv_device_attr attr;
+	uint8_t resp[ROOM];
+	int n, rc;
+
+	require(!ibv_query_device(dev->ctx, &attr), "query_device");
+	vt_step("%d AHs", attr.max_ah);
+	for (n = 0; !(rc = k->create(dev, resp, k->full)); n++)
+		require(n < attr.max_ah, "%d AHs and no end", n);
+	require(rc == EBUSY, "after %d AHs: %s", n, strerror(rc));
+	/* Kernel consumers have a few of their own among the numbers. */
+	require(n + 64 > attr.max_ah, "only %d of %d AHs", n, attr.max_ah);
+	printf("ready\n");
+	fflush(stdout);
+	getchar();
+}
+
 int main(int argc, char **argv)
 {
 	struct vt_pair pair = { .seconds = 300 };
 	struct vt_dev *dev, *same;
 
 	vt_pair_parse(&pair, argc, argv, NULL);
-	require(optind + 1 == argc, "answers, limits or charge?");
+	require(optind + 1 == argc, "answers, limits, charge, charge-qp or ahs?");
 	vt_pair_open(&pair, &dev, &same);
 	some_cq = ibv_create_cq(dev->ctx, 1, NULL, NULL, 0);
 	require(some_cq, "create_cq: %m");
@@ -276,6 +314,10 @@ int main(int argc, char **argv)
 		limits(dev);
 	else if (!strcmp(argv[optind], "charge"))
 		charge(dev);
+	else if (!strcmp(argv[optind], "charge-qp"))
+		charge_qp(dev);
+	else if (!strcmp(argv[optind], "ahs"))
+		ahs(dev);
 	else
 		fail("no such test: %s", argv[optind]);
 	printf("vt_raw %s: ok\n", argv[optind]);
