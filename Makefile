@@ -37,6 +37,7 @@ test-unit: ## tests that need neither root nor a guest
 	@scripts/cc.sh
 	$(MAKE) -s -C kmod/wire/test check
 	$(MAKE) -s -C kmod/fabric/test check
+	$(MAKE) -s -C kmod/transport/test check
 	$(MAKE) -s -C provider check
 
 .PHONY: test-lab
@@ -65,3 +66,4 @@ clean: ## remove what was built in the tree (the cache stays: rm -r ~/.cache/sof
 	$(MAKE) -s -C provider clean
 	$(MAKE) -s -C kmod/wire/test clean
 	$(MAKE) -s -C kmod/fabric/test clean
+	$(MAKE) -s -C kmod/transport/test clean
