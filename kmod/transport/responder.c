@@ -338,11 +338,10 @@ static void read_again(struct shca_qp *qp, struct shca_request *req)
 static void receive_again(struct shca_qp *qp, struct shca_request *req)
 {
 	shca_count(qp->dev, rx_duplicates);
-	if (req->flags & SHCA_OPF_READ) {
+	if (req->flags & SHCA_OPF_READ)
 		read_again(qp, req);
-	} else if (req->ack_req || (req->flags & SHCA_OPF_ENDS)) {
+	else if (req->ack_req || (req->flags & SHCA_OPF_ENDS))
 		qp->rq.ack_due = true;
-	}
 }
 
 /* A request came before its time: those between were lost, or come late. */

@@ -71,6 +71,7 @@ static void random_wire(void)
 	sim.local = !sim_random(3);
 	sim.max_len = sim_random(2) ? 20000 : SIM_MSG;
 	sim.recv_rate = 1 + sim_random(10);
+	sim.goal = sim_random(4) ? 50 : 300;
 	if (!sim_random(3))
 		sim.ops = 1 + sim_random(31);
 }
