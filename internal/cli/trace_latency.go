@@ -103,7 +103,7 @@ than that. Messages that failed or were flushed do not count.`,
 			}
 			switch {
 			case missed != (trace.Missed{}):
-				fmt.Fprintf(a.Stderr, "%d messages are not in these figures\n", missed.Collisions+missed.NoRoom)
+				fmt.Fprintf(a.Stderr, "%d messages are not in these figures\n", missed.Collisions+missed.NoRoom+missed.Unseen)
 			case len(list) == 0:
 				fmt.Fprintln(a.Stderr, "no messages")
 			}

@@ -130,7 +130,7 @@ type fakeLatency struct{ stage trace.Stage }
 func (l fakeLatency) Read() ([]trace.Series, trace.Missed, error) {
 	s := trace.Series{QPN: 17, Opcode: 2, MaxBytes: 64}
 	s.Stages[l.stage] = trace.Histogram{Count: 4, Sum: 4000, Max: 1500}
-	return []trace.Series{s}, trace.Missed{Collisions: 1}, nil
+	return []trace.Series{s}, trace.Missed{Collisions: 1, NoRoom: 2, Unseen: 4}, nil
 }
 
 func (l fakeLatency) NoRoom() (uint64, error) { return 0, nil }

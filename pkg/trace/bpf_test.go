@@ -172,6 +172,20 @@ func (b *bench) stages() string {
 	return strings.Join(all, " ")
 }
 
+// What is not seen on its way to the wire is in no figure, and counts as missed.
+func TestUnseen(t *testing.T) {
+	b := newBench(t, loadStages, Filter{}, nil)
+	for index := range uint64(3) {
+		b.raw("on_send_fetch", 17, index, 0, 2, 0, 64, 1, 0x1000, 1)
+		b.raw("on_send_done", 17, index, 0, 2, 0, 64, index%2)
+		b.raw("on_cqe", 17, 0, 0, 0, 0, 64, 0, 9)
+	}
+	list, missed, err := (&Latency{b.session}).Read()
+	if err != nil || len(list) != 0 || missed != (Missed{Unseen: 3}) {
+		t.Errorf("%d series, missed %+v, %v", len(list), missed, err)
+	}
+}
+
 // A message has a delivery if it was sent on this host: another one may have queue
 // pairs of the same numbers, and its messages the same PSNs.
 func TestDelivery(t *testing.T) {

@@ -86,6 +86,8 @@ type Missed struct {
 	Collisions uint64 `json:"collisions"`
 	// NoRoom: there were too many series.
 	NoRoom uint64 `json:"no_room"`
+	// Unseen: it was not seen when they went to the wire.
+	Unseen uint64 `json:"unseen"`
 }
 
 // seriesKey and seriesValue are struct series_key and series of stages.bpf.c.

@@ -168,6 +168,9 @@ func TestPrograms(t *testing.T) {
 	if got, want := stages.Maps["series"].ValueSize, uint32(binary.Size(seriesValue{})); got != want {
 		t.Errorf("struct series: %d bytes in C, %d here", got, want)
 	}
+	if got, want := stages.Maps["missed"].ValueSize, uint32(binary.Size(Missed{})); got != want {
+		t.Errorf("struct missed: %d bytes in C, %d here", got, want)
+	}
 	flow, err := loadFlow()
 	if err != nil {
 		t.Fatal(err)

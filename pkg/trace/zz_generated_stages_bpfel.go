@@ -52,6 +52,7 @@ type stagesMissed struct {
 	_          structs.HostLayout
 	Collisions uint64
 	NoRoom     uint64
+	Unseen     uint64
 }
 
 type stagesOwner struct {

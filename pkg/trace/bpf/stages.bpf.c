@@ -91,6 +91,7 @@ struct series {
 struct missed {
 	__u64 collisions;	/* its slot was taken by another */
 	__u64 no_room;		/* for its series */
+	__u64 unseen;		/* on its way to the wire */
 };
 
 struct {
@@ -154,14 +155,14 @@ struct {
 
 static const struct series no_series;
 
-static __always_inline void miss(int no_room)
-{
-	__u32 zero = 0;
-	struct missed *m = bpf_map_lookup_elem(&missed, &zero);
-
-	if (m)
-		__sync_fetch_and_add(no_room ? &m->no_room : &m->collisions, 1);
-}
+#define MISS(why)						\
+do {								\
+	__u32 zero = 0;						\
+	struct missed *m_ = bpf_map_lookup_elem(&missed, &zero);	\
+								\
+	if (m_)							\
+		__sync_fetch_and_add(&m_->why, 1);		\
+} while (0)
 
 static __always_inline __u32 slot_of(__u32 qpn, __u32 index)
 {
@@ -241,7 +242,7 @@ static __always_inline struct series *series_of(const struct series_key *key)
 	bpf_map_update_elem(&series, key, &no_series, BPF_NOEXIST);
 	s = bpf_map_lookup_elem(&series, key);
 	if (!s)
-		miss(1);
+		MISS(no_room);
 	return s;
 }
 
@@ -284,19 +285,25 @@ static __always_inline void finish(struct message *m, __u64 now, int has_cqe,
 		.opcode = m->opcode,
 		.class = class_of(m->length),
 	};
-	struct series *s = series_of(&key);
+	__u64 posted = m->posted, fetched = m->fetched;
+	struct series *s;
 
-	if (s && m->wire) {
-		if (m->posted)
-			note(s, STAGE_POST, m->fetched - m->posted);
-		note(s, STAGE_QUEUE, m->wire - m->fetched);
-		note(s, STAGE_ACK, m->done - m->wire);
-		note(s, STAGE_CQE, now - m->done);
-		note(s, STAGE_TOTAL, now - m->fetched);
-	}
 	m->fetched = 0;
-	if (has_cqe && m->posted)
-		wait_for_poll(key.qpn, cqe_index, now, m->posted, &key);
+	if (!m->wire) {
+		MISS(unseen);
+		return;
+	}
+	s = series_of(&key);
+	if (!s)
+		return;
+	if (posted)
+		note(s, STAGE_POST, fetched - posted);
+	note(s, STAGE_QUEUE, m->wire - fetched);
+	note(s, STAGE_ACK, m->done - m->wire);
+	note(s, STAGE_CQE, now - m->done);
+	note(s, STAGE_TOTAL, now - fetched);
+	if (has_cqe && posted)
+		wait_for_poll(key.qpn, cqe_index, now, posted, &key);
 }
 
 static __always_inline struct arrival *arrival(__u32 qpn, __u32 psn)
@@ -454,7 +461,7 @@ int on_send_fetch(RAW *ctx)
 	if (!m || !p)
 		return 0;
 	if (m->fetched)
-		miss(0);
+		MISS(collisions);
 	m->qpn = qpn;
 	m->index = index;
 	m->posted = p->qpn == qpn && p->index == index ? p->time : 0;
