@@ -223,6 +223,7 @@ static bool flush_burst(struct shca_qp *qp)
 	struct shca_burst *b = sq->burst;
 	u32 psn[SHCA_BURST_MAX], fresh[SHCA_BURST_MAX];
 	unsigned int n = b->n, sent, i;
+	bool full;
 	int ret;
 
 	if (!n)
@@ -240,11 +241,14 @@ static bool flush_burst(struct shca_qp *qp)
 	sq->tx_packets += sent;
 	for (i = 0; i < sent; i++)
 		sq->tx_bytes += fresh[i];
-	if (ret == -ENOBUFS || ret == -ENOMEM) {
-		if (sent < n)
-			shca_sq_rewind(qp, psn[sent]);
-		if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
-			sq->max_psn = sq->psn;
+	full = ret == -ENOBUFS || ret == -ENOMEM;
+	if (full && sent < n)
+		shca_sq_rewind(qp, psn[sent]);
+	if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
+		sq->max_psn = sq->psn;
+	if (trace_send_wire_enabled())
+		shca_sq_trace_wire(qp);
+	if (full) {
 		if (!sq->stuck) {
 			sq->stuck = true;
 			sq->stuck_since = jiffies;
@@ -253,10 +257,6 @@ static bool flush_burst(struct shca_qp *qp)
 		shca_sq_arm(qp, 1);
 		return false;
 	}
-	if (shca_psn_diff(sq->psn, sq->max_psn) > 0)
-		sq->max_psn = sq->psn;
-	if (trace_send_wire_enabled())
-		shca_sq_trace_wire(qp);
 	if (sq->timeout && !timer_pending(&sq->timer))
 		shca_sq_arm_ack(qp);
 	return true;

@@ -112,6 +112,22 @@ done
 seen "recv_fetch.$DEV_B" "cqe.$DEV_B.opcode=RECV"
 equal "recv_fetch.$DEV_B.messages" "${SUM[cqe.$DEV_B.opcode=RECV]}"
 
+# A queue that is too short for a burst takes the first of its messages, and those are
+# on the wire.
+op='full queue'
+run A tc qdisc add dev va root tbf rate 4mbit burst 5kb limit 8kb
+snap "$DEV_A"
+trace_on
+xfer -o SEND -n 4096 -T $((MIB / 4)) -m 1024
+trace_off
+run A tc qdisc del dev va root
+(($(grown "$DEV_A" tx_local_drops) > 0)) || fail "$op: it was never full"
+n=${SUM[send_fetch.$DEV_A]}
+for key in send_wire.$DEV_A send_wire.$DEV_A.messages send_done.$DEV_A.status=SUCCESS; do
+	equal $key "$n"
+done
+ok "$op: $n messages, each on the wire once"
+
 # --- errors ---------------------------------------------------------------------
 
 op='refused access'
