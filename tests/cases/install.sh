@@ -6,8 +6,9 @@
 
 release=$(uname -r)
 ibctl=$(command -v ibctl)
-mkdir -p /root/src
-cp -r /softhca/. /root/src
+mkdir -p /root/src/kmod
+cp -r /softhca/Makefile /softhca/scripts /softhca/provider /root/src
+cp -r /softhca/kmod/uapi /root/src/kmod
 cd /root/src || fail 'no copy of the tree'
 mkdir -p bin out/native/kmod
 cp "$(modinfo -n softhca)" out/native/kmod/softhca.ko || fail 'no module'
