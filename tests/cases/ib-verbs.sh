@@ -18,7 +18,7 @@ pair() {
 	shift
 	timeout "$LIMIT" "${server[@]}" >/tmp/server 2>&1 &
 	pid=$!
-	wait_until 20 listening "$port" || rc=1
+	wait_until "$LIMIT" listening "$port" || rc=1
 	((rc)) || timeout "$LIMIT" "$@" 127.0.0.1 >/tmp/client 2>&1 || rc=$?
 	wait "$pid" || rc=$?
 	if ((rc)); then

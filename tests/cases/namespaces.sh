@@ -72,7 +72,7 @@ telling=$!
 told() { # until it listens
 	run ibctl dev set s1 window $((RANDOM % 99 + 1))
 	run ibctl dev set s2 window $((RANDOM % 99 + 1))
-	grep -q '"s2"' /tmp/told
+	grep -q '"s1"' /tmp/told && grep -q '"s2"' /tmp/told
 }
 wait_until 10 told || fail "nobody is told nothing: $(cat /tmp/told)"
 kill $telling
