@@ -5,12 +5,8 @@ package genl
 import (
 	"errors"
 	"os"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
-	"github.com/mdlayher/genetlink"
 	"github.com/mdlayher/netlink"
 	"github.com/softhca/softhca/pkg/genl/internal/proto"
 )
@@ -33,13 +29,7 @@ type Frame struct {
 const frameBytes = 64 << 20
 
 // Frames receives packets.
-type Frames struct {
-	conn      proto.Conn
-	queue     []genetlink.Message
-	closed    atomic.Bool
-	closeOnce sync.Once
-	closeErr  error
-}
+type Frames struct{ subscription }
 
 // Frames begins to listen to the packets of all devices of native InfiniBand that
 // belong to the caller's network namespace. It needs CAP_NET_ADMIN.
@@ -69,45 +59,28 @@ func (c *Client) Frames() (*Frames, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Frames{conn: conn}, nil
+	return &Frames{subscription{op: op, conn: conn}}, nil
 }
 
 // Next waits for the next packet. After Close it returns os.ErrClosed. One goroutine
 // may call it.
 func (f *Frames) Next() (Frame, error) {
 	for {
-		for len(f.queue) > 0 {
-			msg := f.queue[0]
-			f.queue = f.queue[1:]
-			if msg.Header.Command != proto.CmdFrameNtf {
-				continue
-			}
-			var fr Frame
-			if err := decodeOne(msg.Data, &fr, decodeFrame); err != nil {
-				return Frame{}, &Error{Op: "listen for packets", Message: "malformed message: " + err.Error(), Err: err}
-			}
-			return fr, nil
-		}
-		msgs, _, err := f.conn.Receive()
+		msg, err := f.next()
 		switch {
-		case f.closed.Load():
-			return Frame{}, os.ErrClosed
-		case errors.Is(err, syscall.ENOBUFS):
+		case errors.Is(err, errOverrun):
 			continue // the numbers tell
 		case err != nil:
-			return Frame{}, &Error{Op: "listen for packets", Err: err}
+			return Frame{}, err
+		case msg.Header.Command != proto.CmdFrameNtf:
+			continue
 		}
-		f.queue = msgs
+		var fr Frame
+		if err := decodeOne(msg.Data, &fr, decodeFrame); err != nil {
+			return Frame{}, &Error{Op: f.op, Message: "malformed message: " + err.Error(), Err: err}
+		}
+		return fr, nil
 	}
-}
-
-// Close ends it. It may be called from any goroutine.
-func (f *Frames) Close() error {
-	f.closeOnce.Do(func() {
-		f.closed.Store(true)
-		f.closeErr = f.conn.Close()
-	})
-	return f.closeErr
 }
 
 func decodeFrame(ad *netlink.AttributeDecoder, f *Frame) {

@@ -5,11 +5,7 @@ package genl
 import (
 	"errors"
 	"os"
-	"sync"
-	"sync/atomic"
-	"syscall"
 
-	"github.com/mdlayher/genetlink"
 	"github.com/softhca/softhca/pkg/genl/internal/proto"
 )
 
@@ -75,17 +71,12 @@ func decodeEvent(typ EventType, data []byte) (e Event, err error) {
 }
 
 // A Monitor receives events.
-type Monitor struct {
-	conn      proto.Conn
-	queue     []genetlink.Message
-	closed    atomic.Bool
-	closeOnce sync.Once
-	closeErr  error
-}
+type Monitor struct{ subscription }
 
 // Monitor begins to listen: every change after it returns is an event. Changes of
 // cables and switches are told only to those with the privilege of AddDevice.
 func (c *Client) Monitor() (*Monitor, error) {
+	const op = "listen for changes"
 	conn, family, err := open(c.dial)
 	if err != nil {
 		return nil, err
@@ -101,53 +92,36 @@ func (c *Client) Monitor() (*Monitor, error) {
 		}
 		if err != nil {
 			conn.Close()
-			return nil, &Error{Op: "listen for changes", Err: err}
+			return nil, &Error{Op: op, Err: err}
 		}
 		joined = joined || g.Name == proto.GroupMonitor
 	}
 	if !joined {
 		conn.Close()
-		return nil, &Error{Op: "listen for changes", Message: "the kernel module has no group for it", Err: errors.ErrUnsupported}
+		return nil, &Error{Op: op, Message: "the kernel module has no group for it", Err: errors.ErrUnsupported}
 	}
-	return &Monitor{conn: conn}, nil
+	return &Monitor{subscription{op: op, conn: conn}}, nil
 }
 
 // Next waits for the next event. After Close it returns os.ErrClosed. One
 // goroutine may call it.
 func (m *Monitor) Next() (Event, error) {
 	for {
-		for len(m.queue) > 0 {
-			msg := m.queue[0]
-			m.queue = m.queue[1:]
-			typ, ok := eventTypes[msg.Header.Command]
-			if !ok {
-				continue
-			}
-			e, err := decodeEvent(typ, msg.Data)
-			if err != nil {
-				return Event{}, &Error{Op: "listen for changes", Message: "malformed event: " + err.Error(), Err: err}
-			}
-			return e, nil
-		}
-
-		msgs, _, err := m.conn.Receive()
+		msg, err := m.next()
 		switch {
-		case m.closed.Load():
-			return Event{}, os.ErrClosed
-		case errors.Is(err, syscall.ENOBUFS):
+		case errors.Is(err, errOverrun):
 			return Event{Type: EventLost}, nil
 		case err != nil:
-			return Event{}, &Error{Op: "listen for changes", Err: err}
+			return Event{}, err
 		}
-		m.queue = msgs
+		typ, ok := eventTypes[msg.Header.Command]
+		if !ok {
+			continue
+		}
+		e, err := decodeEvent(typ, msg.Data)
+		if err != nil {
+			return Event{}, &Error{Op: m.op, Message: "malformed event: " + err.Error(), Err: err}
+		}
+		return e, nil
 	}
-}
-
-// Close ends the monitor. It may be called from any goroutine.
-func (m *Monitor) Close() error {
-	m.closeOnce.Do(func() {
-		m.closed.Store(true)
-		m.closeErr = m.conn.Close()
-	})
-	return m.closeErr
 }

@@ -223,10 +223,10 @@ func TestNewerKernel(t *testing.T) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 
-	m := &Monitor{conn: refuser{net.ErrClosed}, queue: []genetlink.Message{
+	m := &Monitor{subscription{conn: refuser{net.ErrClosed}, queue: []genetlink.Message{
 		{Header: genetlink.Header{Command: 200}},
 		{Header: genetlink.Header{Command: proto.CmdDevSetNtf}, Data: data},
-	}}
+	}}}
 	if e, err := m.Next(); err != nil || e.Type != EventSet || e.Device.Name != "shca0" {
 		t.Errorf("got %+v, %v", e, err)
 	}
