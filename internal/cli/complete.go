@@ -79,32 +79,28 @@ func (a *app) ask(args []string, fn func(c *genl.Client, offer func(string)) err
 	return names
 }
 
-// completeDevices completes the first argument to the name of a device.
-func (a *app) completeDevices(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeFirst completes the first argument to the names of what list has.
+func completeFirst[T any](a *app, args []string, list func(*genl.Client) ([]T, error), name func(T) string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return noFiles(nil)
 	}
 	return noFiles(a.ask(nil, func(c *genl.Client, offer func(string)) error {
-		devs, err := c.Devices()
-		for _, d := range devs {
-			offer(d.Name)
+		all, err := list(c)
+		for _, one := range all {
+			offer(name(one))
 		}
 		return err
 	}))
 }
 
+// completeDevices completes the first argument to the name of a device.
+func (a *app) completeDevices(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeFirst(a, args, (*genl.Client).Devices, func(d genl.Device) string { return d.Name })
+}
+
 // completeSwitches completes the first argument to the name of a switch.
 func (a *app) completeSwitches(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return noFiles(nil)
-	}
-	return noFiles(a.ask(nil, func(c *genl.Client, offer func(string)) error {
-		switches, err := c.Switches()
-		for _, s := range switches {
-			offer(s.Name)
-		}
-		return err
-	}))
+	return completeFirst(a, args, (*genl.Client).Switches, func(s genl.Switch) string { return s.Name })
 }
 
 // completeDeviceQPN completes DEV QPN.
