@@ -114,6 +114,15 @@ func (o *Op) modes() []*Mode {
 	return slices.DeleteFunc([]*Mode{o.Do, o.Dump}, func(m *Mode) bool { return m == nil })
 }
 
+// messages are all that list attributes of their own.
+func (o *Op) messages() []*Msg {
+	all := []*Msg{o.Event}
+	for _, m := range o.modes() {
+		all = append(all, m.Request, m.Reply)
+	}
+	return slices.DeleteFunc(all, func(m *Msg) bool { return m == nil })
+}
+
 // Parse reads and validates a netlink-spec file.
 func Parse(b []byte) (*Spec, error) {
 	s := &Spec{}
@@ -231,19 +240,9 @@ func (s *Spec) validate() error {
 			continue
 		}
 		check(len(o.modes()) > 0 || o.Event != nil, "%s: no do and no dump", o.Name)
-		if o.Event != nil {
-			for _, name := range o.Event.Attributes {
+		for _, msg := range o.messages() {
+			for _, name := range msg.Attributes {
 				check(set.Attr(name) != nil, "%s: no attribute %q in %q", o.Name, name, o.Set)
-			}
-		}
-		for _, m := range o.modes() {
-			for _, msg := range []*Msg{m.Request, m.Reply} {
-				if msg == nil {
-					continue
-				}
-				for _, name := range msg.Attributes {
-					check(set.Attr(name) != nil, "%s: no attribute %q in %q", o.Name, name, o.Set)
-				}
 			}
 		}
 	}
