@@ -14,6 +14,12 @@ export VT_ON_FAIL='for d in $(ls /sys/class/infiniband); do
 	ibctl stats $d | grep -v "[[:blank:]]0$"
 done'
 
+# netem DISCIPLINE...: on both ends of the wire
+netem() {
+	run A tc qdisc replace dev va root netem "$@"
+	run B tc qdisc replace dev vb root netem "$@"
+}
+
 # topo [MTU]: both namespaces and both devices
 topo() {
 	topo_netns "${1:-1500}"

@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib-verbs.sh"
 
 topo 1500
-for end in 'A va' 'B vb'; do
-	# shellcheck disable=SC2086 # two words
-	set -- $end
-	run "$1" tc qdisc replace dev "$2" root netem delay 10ms
-done
+netem delay 10ms
 run B nft 'add table inet t; add chain inet t c { type filter hook input priority 0; }; add rule inet t c udp dport 4791 meta length gt 1000 drop'
 snap "$DEV_A"
 B vt_xfer -d "$DEV_B" -g "$IP_B" -s >/dev/null 2>&1 &

@@ -9,8 +9,7 @@ lists=$(by_kernel 100 50 5)
 
 # wire DISCIPLINE...: on both ends
 wire() {
-	run A tc qdisc replace dev va root netem limit 20000 "$@"
-	run B tc qdisc replace dev vb root netem limit 20000 "$@"
+	netem limit 20000 "$@"
 	before=$(qdisc_drops)
 	snap "$DEV_A"
 	snap "$DEV_B"

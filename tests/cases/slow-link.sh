@@ -4,11 +4,7 @@
 . "$(dirname "$0")/../lib-verbs.sh"
 
 topo 1500
-for end in 'A va' 'B vb'; do
-	# shellcheck disable=SC2086 # two words
-	set -- $end
-	run "$1" tc qdisc replace dev "$2" root netem rate 3mbit loss 0.1% limit 1000
-done
+netem rate 3mbit loss 0.1% limit 1000
 snap "$DEV_A"
 snap "$DEV_B"
 server_args -w 20000
