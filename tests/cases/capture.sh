@@ -2,41 +2,13 @@
 # ibctl capture: every packet of a device, both ways, repeats included; each with
 # its queue pair and process; tshark finds InfiniBand in it and nothing malformed.
 . "$(dirname "$0")/../lib-verbs.sh"
-
-# start ARGUMENT...: a capture of shca0 to /tmp/c.pcapng
-start() {
-	rm -f /tmp/c*.pcapng
-	ibctl capture "$DEV_A" -w /tmp/c.pcapng "$@" 2>/tmp/capture &
-	CAPTURE=$!
-	wait_until 20 grep -q '^capturing' /tmp/capture || fail "no capture: $(cat /tmp/capture)"
-	snap "$DEV_A"
-	snap "$DEV_B"
-}
-
-stop() {
-	kill -INT "$CAPTURE"
-	wait "$CAPTURE" || fail "the capture ended with $?: $(cat /tmp/capture)"
-	grep -qE '^[0-9]+ packets written, 0 lost$' /tmp/capture || fail "$(cat /tmp/capture)"
-	WRITTEN=$(awk '/written/ { print $1 }' /tmp/capture)
-}
-
-# fields FILE FIELD... : tshark's columns
-fields() {
-	local file=$1 f args=()
-	shift
-	for f; do
-		args+=(-e "$f")
-	done
-	tshark -r "$file" -T fields -E separator=';' "${args[@]}" 2>/dev/null
-}
+. "$(dirname "$0")/../lib-capture.sh"
 
 # complete: as many packets as the device has counted, and all are InfiniBand
 complete() {
-	local n
-	n=$(($(grown "$DEV_A" tx_packets) + $(grown "$DEV_A" rx_packets)))
-	((WRITTEN == n)) || fail "$WRITTEN packets written, the device has counted $n"
+	as_counted
 	fields /tmp/c.pcapng infiniband.bth.opcode infiniband.bth.destqp frame.comment _ws.malformed >/tmp/c.txt
-	[[ $(grep -cE '^[0-9]+;0x[0-9a-f]+;shca0: .*;$' /tmp/c.txt) == "$n" ]] || {
+	[[ $(grep -cE '^[0-9]+;0x[0-9a-f]+;shca0: .*;$' /tmp/c.txt) == "$WRITTEN" ]] || {
 		grep -vE '^[0-9]+;0x[0-9a-f]+;shca0: .*;$' /tmp/c.txt | head
 		fail 'not every packet is InfiniBand with a comment'
 	}

@@ -3,35 +3,15 @@
 # management too, with its queue pair and process; tshark finds nothing malformed.
 . "$(dirname "$0")/../lib-verbs.sh"
 . "$(dirname "$0")/../lib-ib.sh"
+. "$(dirname "$0")/../lib-capture.sh"
 
-# start ARGUMENT...: a capture of shca0 to /tmp/c.pcapng
-start() {
-	rm -f /tmp/c*.pcapng
-	ibctl capture "$DEV_A" -w /tmp/c.pcapng "$@" 2>/tmp/capture &
-	CAPTURE=$!
-	wait_until 20 grep -q '^capturing' /tmp/capture || fail "no capture: $(cat /tmp/capture)"
-	snap "$DEV_A"
-}
-
-# stop: to /tmp/c.txt, a line a packet: SLID;DLID;OPCODE;QPN;CLASS;COMMENT;MALFORMED
-stop() {
-	kill -INT "$CAPTURE"
-	wait "$CAPTURE" || fail "the capture ended with $?: $(cat /tmp/capture)"
-	grep -qE '^[0-9]+ packets written, 0 lost$' /tmp/capture || fail "$(cat /tmp/capture)"
-	WRITTEN=$(awk '/written/ { print $1 }' /tmp/capture)
-	tshark -r /tmp/c.pcapng -T fields -E separator=';' -e infiniband.lrh.slid -e infiniband.lrh.dlid \
-		-e infiniband.bth.opcode -e infiniband.bth.destqp -e infiniband.mad.mgmtclass -e frame.comment \
-		-e _ws.malformed >/tmp/c.txt 2>/tmp/tshark || fail "tshark: $(cat /tmp/tshark)"
+# show: to /tmp/c.txt, a line a packet: SLID;DLID;OPCODE;QPN;CLASS;COMMENT;MALFORMED
+show() {
+	fields /tmp/c.pcapng infiniband.lrh.slid infiniband.lrh.dlid infiniband.bth.opcode infiniband.bth.destqp \
+		infiniband.mad.mgmtclass frame.comment _ws.malformed >/tmp/c.txt
 	(($(wc -l </tmp/c.txt) == WRITTEN)) || fail "tshark reads $(wc -l </tmp/c.txt) of $WRITTEN packets"
 	grep -vE '^[0-9]+;[0-9]+;[0-9]+;0x[0-9a-f]+;[^;]*;shca0: [^;]*;$' /tmp/c.txt | head -n 5 >/tmp/bad
 	[[ ! -s /tmp/bad ]] || fail "not InfiniBand from its LRH on: $(cat /tmp/bad)"
-}
-
-# complete: as many packets as the device has counted
-complete() {
-	local n
-	n=$(($(grown "$DEV_A" tx_packets) + $(grown "$DEV_A" rx_packets)))
-	((WRITTEN == n)) || fail "$WRITTEN packets written, the device has counted $n"
 }
 
 # has N PATTERN: at least so many packets are so
@@ -64,6 +44,7 @@ active "$DEV_A" "$DEV_B"
 run on "$DEV_B" saquery >/tmp/o
 osm_stop "$DEV_A"
 stop
+show
 a=$(lid_of "$DEV_A") b=$(lid_of "$DEV_B")
 # directed routes from QP 0 to QP 0, and what the other end asks the subnet manager
 has 4 '^65535;65535;100;0x000000;0x81;shca0: sent by QPN 0 of ib_core;$'
@@ -77,7 +58,8 @@ for how in '' '-g 0'; do
 	# shellcheck disable=SC2086 # words
 	pingpong "$DEV_B" $how
 	stop
-	complete
+	show
+	as_counted
 	# 2000 bytes are a packet of 1024 and one of 976; and their ACKs
 	has 100 "^$a;$b;[0-9]+;0x[0-9a-f]+;;shca0: sent by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
 	has 100 "^$b;$a;[0-9]+;0x[0-9a-f]+;;shca0: received by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
@@ -87,6 +69,7 @@ done
 start
 pingpong "$DEV_A"
 stop
+show
 (($(grown "$DEV_A" tx_packets) == WRITTEN)) || fail "$WRITTEN written, $(grown "$DEV_A" tx_packets) sent to itself"
 has 200 "^$a;$a;"
 ok "what the port sends to itself, once: $WRITTEN packets"
@@ -94,7 +77,8 @@ ok "what the port sends to itself, once: $WRITTEN packets"
 start --snap 60
 pingpong "$DEV_B"
 stop
-complete
-tshark -r /tmp/c.pcapng -T fields -e frame.cap_len -e frame.len 2>/dev/null | awk '$1 > 60 { bad = 1 } $2 > 1000 { big++ } END { exit bad || !big }' ||
+show
+as_counted
+fields /tmp/c.pcapng frame.cap_len frame.len | awk -F ';' '$1 > 60 { bad = 1 } $2 > 1000 { big++ } END { exit bad || !big }' ||
 	fail 'packets are not cut, or not told how long they were'
 ok 'cut to 60 bytes'
