@@ -45,10 +45,10 @@ ok 'ib_send_bw -F -c UD'
 
 # A cable that is pulled under traffic costs the QP, never the host.
 timeout "$LIMIT" ib_write_bw -F -d shca0 -s 65536 -D 10 >/tmp/server 2>&1 &
-wait_until 20 listening 18515
+wait_until "$LIMIT" listening 18515 || fail 'the server does not begin'
 timeout "$LIMIT" ib_write_bw -F -d shca1 -s 65536 -D 10 127.0.0.1 >/tmp/client 2>&1 &
 moved() { (($(counter shca0 rx_packets) > $1)); }
-wait_until 10 moved "$(($(counter shca0 rx_packets) + 100))" || fail 'nothing moves'
+wait_until "$LIMIT" moved "$(($(counter shca0 rx_packets) + 100))" || fail 'nothing moves'
 run ibctl cable del shca0/1
 run ibctl dev del shca1
 wait %2 %3 2>/dev/null
