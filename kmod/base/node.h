@@ -34,8 +34,8 @@ enum {
  *	cable here carries packets in order, whatever their VL
  * @lease_end: second at which the M_Key's lease ends, if @lease_runs
  * @lease_runs: an M_Key violation has started it
- * @quiet_until: no trap before then (fabric/notice.c)
- * @changed: SHCA_NOTICE_*: what the SM is to hear of then
+ * @trapped: ns when the last trap went (fabric/notice.c); 0: none did
+ * @changed: SHCA_NOTICE_*: what the SM is to hear of when another may go
  */
 struct shca_node_port {
 	struct shca_port_info info;
@@ -43,7 +43,7 @@ struct shca_node_port {
 	u8 vl_arb[2][64];
 	u64 lease_end;
 	bool lease_runs;
-	u64 quiet_until;
+	u64 trapped;
 	u8 changed;
 };
 

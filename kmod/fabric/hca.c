@@ -115,7 +115,7 @@ static void trap_change(struct shca_dev *dev, u8 what)
 	spin_lock_irqsave(&dev->node_lock, flags);
 	shca_notice_change(&hca->node, 1, what);
 	spin_unlock_irqrestore(&dev->node_lock, flags);
-	queue_delayed_work(shca_wq, &hca->trap_work, 0);
+	mod_delayed_work(shca_wq, &hca->trap_work, 0);
 }
 
 static u32 hca_receive(struct shca_plug *plug, struct sk_buff *skb)
@@ -215,6 +215,8 @@ static void act(struct shca_dev *dev, u32 changed)
 		shca_plug_later(dev->plug, SHCA_PLUG_ENABLE);
 	if (changed & SHCA_SMA_BOUNCE)
 		shca_plug_later(dev->plug, SHCA_PLUG_BOUNCE);
+	if (changed & SHCA_SMA_TIMEOUT)
+		mod_delayed_work(shca_wq, &to_hca(dev)->trap_work, 0);
 }
 
 static int process_smp(struct shca_dev *dev, int mad_flags, u32 port,

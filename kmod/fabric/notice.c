@@ -57,12 +57,16 @@ static bool can_send(const struct shca_node *n, u8 port)
 
 /*
  * A port sends one trap in a SubnetTimeOut at the most (14.2.5.6, o14-2),
- * whatever it is about.
+ * whatever it is about.  The present one counts: of one that a subnet manager
+ * set to hours, the next one is free.  Returns ns that are left, or 0.
  */
-static void be_quiet(struct shca_node_port *p, u64 now)
+static u64 quiet(const struct shca_node_port *p, u64 now)
 {
-	p->quiet_until = now + (TIMEOUT_UNIT << (p->info.rereg_timeout &
-						 SHCA_PI_TIMEOUT_MASK));
+	u64 timeout = TIMEOUT_UNIT << (p->info.rereg_timeout &
+				       SHCA_PI_TIMEOUT_MASK);
+	u64 since = now - p->trapped;
+
+	return p->trapped && since < timeout ? timeout - since : 0;
 }
 
 /**
@@ -109,12 +113,11 @@ bool shca_notice_take_change(struct shca_node *n, u8 port, u64 now, u32 *tid,
 		p->changed = 0;
 	if (!p->changed)
 		return false;
-	if (now < p->quiet_until) {
-		*wait = p->quiet_until - now;
+	*wait = quiet(p, now);
+	if (*wait)
 		return false;
-	}
 	p->changed = 0;
-	be_quiet(p, now);
+	p->trapped = now;
 	notice = begin(n, port, ++*tid,
 		       link ? SHCA_NOTICE_URGENT : SHCA_NOTICE_INFO,
 		       link ? SHCA_TRAP_LINK_STATE : SHCA_TRAP_LOCAL_CHANGE,
@@ -139,9 +142,9 @@ static bool due(struct shca_node *n, u8 port, u64 now)
 {
 	struct shca_node_port *p = shca_node_base_port(n, port);
 
-	if (now < p->quiet_until || p->changed || !can_send(n, port))
+	if (quiet(p, now) || p->changed || !can_send(n, port))
 		return false;
-	be_quiet(p, now);
+	p->trapped = now;
 	return true;
 }
 

@@ -16,6 +16,7 @@
 #define SHCA_SMA_REREGISTER	0x0010	/* the SM wants to hear of all joins */
 #define SHCA_SMA_STATE		0x0020	/* the port's, to what it is now */
 #define SHCA_SMA_MTU		0x0040
+#define SHCA_SMA_TIMEOUT	0x0080	/* SubnetTimeOut, for which traps wait */
 /* What it asks the caller to do once the reply is out */
 #define SHCA_SMA_BOUNCE		0x0100	/* take the link down and up */
 #define SHCA_SMA_DISABLE	0x0200

@@ -88,6 +88,8 @@ static u32 set_base(struct shca_port_info *pi, const struct shca_port_info *w)
 		changed |= SHCA_SMA_SM;
 	if (w->rereg_timeout & SHCA_PI_REREGISTER)
 		changed |= SHCA_SMA_REREGISTER;
+	if ((pi->rereg_timeout ^ w->rereg_timeout) & SHCA_PI_TIMEOUT_MASK)
+		changed |= SHCA_SMA_TIMEOUT;
 
 	pi->m_key = w->m_key;
 	pi->gid_prefix = w->gid_prefix;

@@ -86,7 +86,7 @@ static void switch_close(struct shca_switch *sw)
 {
 	shca_plugs_close(&sw->port[0].plug, sw->node.num_ports,
 			 sizeof(sw->port[0]));
-	/* No link changes any more that could ask for it. */
+	/* No link changes and no packet comes any more that could ask for it. */
 	cancel_delayed_work_sync(&sw->trap_work);
 	shca_switch_put(sw);
 }

@@ -142,6 +142,8 @@ static void act(struct shca_switch *sw, const struct shca_sma_call *c)
 {
 	struct shca_plug *plug;
 
+	if (c->changed & SHCA_SMA_TIMEOUT)
+		mod_delayed_work(shca_wq, &sw->trap_work, 0);
 	if (!c->changed_port)
 		return;
 	plug = &sw->port[c->changed_port - 1].plug;
@@ -428,7 +430,7 @@ static void switch_link(struct shca_plug *plug, enum shca_node_link link)
 	spin_unlock_bh(&sw->lock);
 	if (link != SHCA_NODE_LINK_UP && was > SHCA_PORT_DOWN)
 		count(sw, plug->port, SHCA_PMA_LINK_DOWNED, 1);
-	queue_delayed_work(shca_wq, &sw->trap_work, 0);
+	mod_delayed_work(shca_wq, &sw->trap_work, 0);
 }
 
 static void switch_name(struct shca_plug *plug, char *name, size_t size)

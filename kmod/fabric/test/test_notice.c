@@ -123,7 +123,7 @@ static void test_pace(struct shca_node *ca)
 {
 	struct shca_port_info *pi = &port[1].info;
 	struct shca_key_violation v = { .trap = 258 };
-	const u64 start = timeout;
+	const u64 start = 2 * timeout;
 	u32 tid = 76;
 	u64 wait;
 
@@ -160,6 +160,14 @@ static void test_pace(struct shca_node *ca)
 	pi->sm_lid = cpu_to_be16(1);
 	CHECK(shca_notice_bad_key(ca, 1, start + 5 * timeout, &tid, &v,
 				  &out.smp), "what was not sent costs nothing");
+
+	pi->rereg_timeout = 31;
+	shca_notice_change(ca, 1, SHCA_NOTICE_CAP);
+	CHECK(!says(ca, start + 7 * timeout, &wait) &&
+	      wait == (4096ull << 31) - 2 * timeout, "two hours");
+	pi->rereg_timeout = 18;
+	CHECK(says(ca, start + 7 * timeout, &wait) && !wait,
+	      "the present SubnetTimeOut counts, for what waits too");
 }
 
 int main(void)

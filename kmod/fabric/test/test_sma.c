@@ -256,7 +256,7 @@ static void test_port_info(void)
 	in[64 + 51] = 0x80 | 18;	/* ClientReregister */
 	check_reply(&ca, 1, 0, "Set PortInfo");
 	CHECK(call.changed == (SHCA_SMA_LID | SHCA_SMA_SM | SHCA_SMA_PREFIX |
-	      SHCA_SMA_REREGISTER | SHCA_SMA_MTU), "%#x", call.changed);
+	      SHCA_SMA_REREGISTER | SHCA_SMA_MTU | SHCA_SMA_TIMEOUT), "%#x", call.changed);
 	CHECK(out[64 + 51] == (0x80 | 18), "ClientReregister is echoed");
 	CHECK(shca_node_has_lid(&ca_port[1], 11) &&
 	      !shca_node_has_lid(&ca_port[1], 12) &&
