@@ -24,6 +24,7 @@ enum shca_fwd_why {
 	SHCA_FWD_STATE,		/* a port is not in the state for data */
 	SHCA_FWD_VL15,		/* management that breaks the rules */
 	SHCA_FWD_VL,		/* its SL has no VL at the way out */
+	SHCA_FWD_ERROR,		/* for the switch itself, which finds no MAD in it */
 };
 
 /**

@@ -34,6 +34,7 @@ static void drop(struct shca_switch *sw, u8 port, enum shca_fwd_why why,
 		[SHCA_FWD_STATE]	= SHCA_PMA_XMIT_DISCARDS,
 		[SHCA_FWD_VL15]		= SHCA_PMA_VL15_DROPPED,
 		[SHCA_FWD_VL]		= SHCA_PMA_XMIT_DISCARDS,
+		[SHCA_FWD_ERROR]	= SHCA_PMA_RCV_ERRORS,
 	};
 
 	count(sw, port, counter[why], 1);
@@ -279,10 +280,12 @@ static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 	result = path->mgmt ? agent_smp(sw, in, smp, &reply) :
 			      agent_perf(sw, smp, &reply);
 	if (result != SHCA_MAD_REPLY) {
-		/* Nobody here asked, or knows what it is. */
-		if (result == SHCA_MAD_NOT_OURS)
-			count(sw, in, path->mgmt ? SHCA_PMA_VL15_DROPPED :
-						   SHCA_PMA_RCV_ERRORS, 1);
+		/*
+		 * Nobody here asked, or knows what it is.  Who pings a switch
+		 * has not found an error of the link.
+		 */
+		if (result == SHCA_MAD_NOT_OURS && path->mgmt)
+			count(sw, in, SHCA_PMA_VL15_DROPPED, 1);
 		kfree_skb(skb);
 		return;
 	}
@@ -342,12 +345,13 @@ static void directed(struct shca_switch *sw, u8 in, bool by_lid,
 static void for_us(struct shca_switch *sw, u8 in, bool by_lid,
 		   struct sk_buff *skb)
 {
+	bool mgmt = shca_lrh_vl((const void *)skb->data) == SHCA_VL_MGMT;
 	struct shca_mad_path path;
 	const struct shca_smp *smp;
 
 	smp = shca_mad_of_frame(skb, &path);
 	if (!smp)
-		drop(sw, in, SHCA_FWD_VL15, skb);
+		drop(sw, in, mgmt ? SHCA_FWD_VL15 : SHCA_FWD_ERROR, skb);
 	else if (path.mgmt && smp->mgmt_class == SHCA_MAD_CLASS_SMP_DR &&
 		 (smp->hop_cnt || !by_lid))
 		directed(sw, in, by_lid, &path, smp, skb);
