@@ -315,18 +315,21 @@ int shca_cable_receive(struct shca_cable *c, struct sk_buff *skb)
 /**
  * shca_cable_peer - the port at another host came or went
  * @c: the cable to it
+ * @session: of ours, which @ready is about
  * @bounced: its end of the link was down, if for a moment only
  * @ready: it wants a link and hears us
  *
  * Context: process, may sleep; not under shca_cable_mutex.
  */
-void shca_cable_peer(struct shca_cable *c, bool bounced, bool ready)
+void shca_cable_peer(struct shca_cable *c, u32 session, bool bounced,
+		     bool ready)
 {
 	mutex_lock(&shca_cable_mutex);
 	if (!c->pulled) {
 		if (bounced)
 			cable_set(c, false);
-		c->peer = ready;
+		/* Another may have begun while this was on its way to here. */
+		c->peer = ready && session == shca_remote_session(c->remote);
 		cable_update(c);
 	}
 	mutex_unlock(&shca_cable_mutex);

@@ -6,7 +6,8 @@
  * session, and the other's if they hear it (struct shca_hello).  There is a link
  * while both ports want one and our session is heard.  What is heard only wakes
  * a work, at most every HELLO_SOON, so a peer can make neither our ports nor our
- * hellos go faster than that.
+ * hellos go faster than that.  Packets say that the peer is there, too, and nothing
+ * of what it wants or hears.
  *
  * Packets are sent by work too, since sending may wait for memory.  The socket
  * copies them, and IP fragments what exceeds the path's MTU.
@@ -110,7 +111,7 @@ static void hello_work(struct work_struct *work)
 	WRITE_ONCE(r->hears, heard);
 	news = bounced || ready != r->ready || session != r->hello_session;
 	if (news)
-		shca_cable_peer(r->cable, bounced, ready);
+		shca_cable_peer(r->cable, session, bounced, ready);
 	r->ready = ready;
 	r->hello_peer = peer;
 	r->hello_session = session;
@@ -118,6 +119,15 @@ static void hello_work(struct work_struct *work)
 	/* The peer may wait for news, and a subnet manager not for the peer. */
 	queue_delayed_work(shca_wq, &r->hello,
 			   news ? HELLO_SOON : HELLO_PERIOD);
+}
+
+/* Written only when it moves on: packets come faster than jiffies. */
+static void heard_now(struct shca_remote *r)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(r->heard) != now)
+		WRITE_ONCE(r->heard, now);
 }
 
 static void hear(struct shca_remote *r, const struct shca_hello *h)
@@ -129,7 +139,7 @@ static void hear(struct shca_remote *r, const struct shca_hello *h)
 		atomic64_inc(&r->malformed);
 		return;
 	}
-	WRITE_ONCE(r->heard, jiffies);
+	heard_now(r);
 	if (READ_ONCE(r->hears) && READ_ONCE(r->flags) == h->shim.flags &&
 	    READ_ONCE(r->peer_session) == session &&
 	    READ_ONCE(r->peer_heard) == heard)
@@ -178,6 +188,11 @@ void shca_remote_receive(struct shca_remote *r, struct sk_buff *skb,
 		atomic64_inc(&r->malformed);
 		kfree_skb(skb);
 	} else if (s->kind == SHCA_SHIM_PACKET) {
+		/*
+		 * Hellos get lost among packets for which the path is too slow,
+		 * but who sends them is there.
+		 */
+		heard_now(r);
 		take(r, skb, s->hops);
 	} else {
 		struct shca_hello h;
@@ -299,6 +314,19 @@ void shca_remote_bounce(struct shca_remote *r)
 	lockdep_assert_held(&shca_cable_mutex);
 	WRITE_ONCE(r->session, new_session());
 	hello_soon(r);
+}
+
+/**
+ * shca_remote_session - the session that the peer is to hear
+ * @r: the other end, not pulled
+ *
+ * Context: process, under shca_cable_mutex.
+ * Return: its number.
+ */
+u32 shca_remote_session(const struct shca_remote *r)
+{
+	lockdep_assert_held(&shca_cable_mutex);
+	return READ_ONCE(r->session);
 }
 
 /**

@@ -20,8 +20,8 @@ struct shca_remote_sock;
  * @far: where it is
  * @want: our port wants a link; written under shca_cable_mutex
  * @session: of our hellos; see struct shca_hello
- * @heard: the peer's last hello: its time in jiffies, ...
- * @flags: ... SHCA_HELLO_*, or SHCA_NOT_HEARD before there was one, ...
+ * @heard: when anything came from the peer, in jiffies
+ * @flags: its last hello: SHCA_HELLO_*, or SHCA_NOT_HEARD before there was one, ...
  * @peer_session: ... its session ...
  * @peer_heard: ... and what it has heard; written last, read first
  * @hello: says hello, and looks at what the peer says
@@ -88,7 +88,8 @@ struct shca_remote_sock {
 extern struct mutex shca_cable_mutex;
 int shca_cable_queue(struct sk_buff_head *queue, struct sk_buff *skb);
 int shca_cable_receive(struct shca_cable *c, struct sk_buff *skb);
-void shca_cable_peer(struct shca_cable *c, bool bounced, bool ready);
+void shca_cable_peer(struct shca_cable *c, u32 session, bool bounced,
+		     bool ready);
 void shca_cables_pull_net(const struct net *net);
 
 /* remote.c */
@@ -99,6 +100,7 @@ void shca_remote_pull(struct shca_remote *r);
 void shca_remote_end(struct shca_remote *r);
 bool shca_remote_want(struct shca_remote *r, bool want);
 void shca_remote_bounce(struct shca_remote *r);
+u32 shca_remote_session(const struct shca_remote *r);
 int shca_remote_send(struct shca_remote *r, struct sk_buff *skb);
 void shca_remote_receive(struct shca_remote *r, struct sk_buff *skb,
 			 const struct shca_shim *s);
