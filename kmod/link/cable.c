@@ -11,8 +11,8 @@
  * shca_plugs_close() has returned: no packet is on its way into it then.
  *
  * Order: the mutex is taken with none of our locks held but the owner's list
- * of nodes, and below it only ports' node locks, ib_core's event handlers and
- * what the socket layer takes.
+ * of nodes, and below it only ports' node locks, ib_core's event handlers, the
+ * list of devices to tell of one, and what the socket layer takes.
  */
 #include <linux/mutex.h>
 #include <linux/slab.h>

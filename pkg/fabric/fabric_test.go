@@ -116,10 +116,10 @@ func shown(t *testing.T, c *genl.Client) string {
 }
 
 const small = `switches:
-  "sw0": {ports: 4, guid: "0253:4843:0100:0001"}
+  "sw0": {ports: 4, guid: "1253:4843:0100:0001"}
 devices:
-  "shca0": {guid: "0253:4843:0000:0001"}
-  "shca1": {guid: "0253:4843:0000:0002"}
+  "shca0": {guid: "1253:4843:0000:0001"}
+  "shca1": {guid: "1253:4843:0000:0002"}
 cables:
   - ["shca0/1", "sw0/1"]
   - ["shca1/1", "sw0/2"]
@@ -148,7 +148,7 @@ func TestApply(t *testing.T) {
 	apply(t, c, small)
 	// A cable is the same whichever way round; GUIDs that are not named do not matter.
 	turned := strings.Replace(small, `["shca0/1", "sw0/1"]`, "[sw0/1, shca0]", 1)
-	apply(t, c, strings.Replace(turned, `, guid: "0253:4843:0100:0001"`, "", 1))
+	apply(t, c, strings.Replace(turned, `, guid: "1253:4843:0100:0001"`, "", 1))
 	apply(t, c, "devices: {shca0: }")
 }
 
@@ -159,9 +159,9 @@ func TestContradiction(t *testing.T) {
 		t.Fatal(err)
 	}
 	for change, want := range map[string]string{
-		"ports: 4|ports: 5":                     "f.yaml:2: switch sw0: there is one already, with 4 ports and GUID 0253:4843:0100:0001; delete it first",
-		"0100:0001|0100:0009":                   "f.yaml:2: switch sw0: there is one already, with 4 ports and GUID 0253:4843:0100:0001; delete it first",
-		"0000:0001|0000:0009":                   "f.yaml:4: device shca0: there is one already, with GUID 0253:4843:0000:0001; delete it first",
+		"ports: 4|ports: 5":                     "f.yaml:2: switch sw0: there is one already, with 4 ports and GUID 1253:4843:0100:0001; delete it first",
+		"0100:0001|0100:0009":                   "f.yaml:2: switch sw0: there is one already, with 4 ports and GUID 1253:4843:0100:0001; delete it first",
+		"0000:0001|0000:0009":                   "f.yaml:4: device shca0: there is one already, with GUID 1253:4843:0000:0001; delete it first",
 		`"shca1/1", "sw0/2"|"shca1/1", "sw0/3"`: "f.yaml:9: cable shca1/1 sw0/3: there is a cable shca1/1 sw0/2 already; pull it first",
 		"id: 1|id: 2":                           "f.yaml:10: cable sw0/4 remote 192.0.2.7 id 2: there is a cable sw0/4 remote 192.0.2.7 id 1 already; pull it first",
 		"devices:|devices:\n  roce:":            "f.yaml:4: device roce: there is one already, and its link is roce; delete it first",
@@ -196,10 +196,10 @@ func TestTaken(t *testing.T) {
 		"switches:\n  shca0: {ports: 1}":                     "f.yaml:2: switch shca0: there is a device of this name already; delete it first",
 		"switches:\n  roce: {ports: 1}":                      "f.yaml:2: switch roce: there is a device of this name already; delete it first",
 		"devices:\n  sw0:":                                   "f.yaml:2: device sw0: there is a switch of this name already; delete it first",
-		"devices:\n  x: {guid: 0253484300000001}":            "f.yaml:2: device x: the GUID 0253:4843:0000:0001 is that of shca0 already",
-		"devices:\n  x: {guid: 0253484301000001}":            "f.yaml:2: device x: the GUID 0253:4843:0100:0001 is that of sw0 already",
-		"switches:\n  x: {ports: 1, guid: 0253484300000001}": "f.yaml:2: switch x: the GUID 0253:4843:0000:0001 is that of shca0 already",
-		"switches:\n  x: {ports: 1, guid: 0253484301000001}": "f.yaml:2: switch x: the GUID 0253:4843:0100:0001 is that of sw0 already",
+		"devices:\n  x: {guid: 1253484300000001}":            "f.yaml:2: device x: the GUID 1253:4843:0000:0001 is that of shca0 already",
+		"devices:\n  x: {guid: 1253484301000001}":            "f.yaml:2: device x: the GUID 1253:4843:0100:0001 is that of sw0 already",
+		"switches:\n  x: {ports: 1, guid: 1253484300000001}": "f.yaml:2: switch x: the GUID 1253:4843:0000:0001 is that of shca0 already",
+		"switches:\n  x: {ports: 1, guid: 1253484301000001}": "f.yaml:2: switch x: the GUID 1253:4843:0100:0001 is that of sw0 already",
 		"cables:\n  - {port: new, remote: 192.0.2.7, id: 1}": "f.yaml:2: cable new/1 remote 192.0.2.7 id 1: there is a cable sw0/4 remote 192.0.2.7 id 1 already; pull it first",
 	} {
 		// What is missing is not made.
@@ -306,13 +306,13 @@ func TestDraw(t *testing.T) {
 	if err := h.Text(&b); err != nil {
 		t.Fatal(err)
 	}
-	const text = `switch sw0 ports 4 LID 0 GUID 0253:4843:0100:0001
+	const text = `switch sw0 ports 4 LID 0 GUID 1253:4843:0100:0001
 1 -- shca0/1 link up init
 2 -- shca1/1 link up init
 4 -- remote 192.0.2.7 id 1 (silent) link down down
-device shca0 init LID 0 GUID 0253:4843:0000:0001
+device shca0 init LID 0 GUID 1253:4843:0000:0001
 1 -- sw0/1 link up init
-device shca1 init LID 0 GUID 0253:4843:0000:0002
+device shca1 init LID 0 GUID 1253:4843:0000:0002
 1 -- sw0/2 link up init
 device alone down LID 0 GUID 0000:0000:0000:0009
 `

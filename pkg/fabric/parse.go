@@ -19,10 +19,10 @@ import (
 //
 //	switches:
 //	  sw0: {ports: 8}
-//	  sw1: {ports: 8, guid: 0253:4843:0100:0001}
+//	  sw1: {ports: 8, guid: 1253:4843:0100:0001}
 //	devices:
 //	  shca0:
-//	  shca1: {guid: 0253:4843:0000:0001}
+//	  shca1: {guid: 1253:4843:0000:0001}
 //	cables:
 //	  - [shca0/1, sw0/1]
 //	  - [shca1, sw0/2]            # a device has one port

@@ -61,7 +61,7 @@ func ParseGUID(s string) (GUID, error) {
 
 var guidForm = regexp.MustCompile(`^([[:xdigit:]]{16}|([[:xdigit:]]{4}:){3}[[:xdigit:]]{4}|0x[[:xdigit:]]{1,16})$`)
 
-const exampleGUID GUID = 0x0253484300000001
+const exampleGUID GUID = 0x1253484300000001
 
 // String writes g as the tools of the RDMA subsystem do.
 func (g GUID) String() string {

@@ -73,9 +73,9 @@ ok 'a fat tree'
 # A device and a switch that are added at once do not both get the name or GUID.
 for ((i = 0; i < $(by_kernel 60 12 4); i++)); do
 	# They share the name and the GUID by turns.
-	other=same guid=0253:4843:0000:0008
-	((i % 2)) && other=other guid=0253:4843:0000:0009
-	ibctl dev add same link ib guid 0253:4843:0000:0009 2>/tmp/err &
+	other=same guid=1253:4843:0000:0008
+	((i % 2)) && other=other guid=1253:4843:0000:0009
+	ibctl dev add same link ib guid 1253:4843:0000:0009 2>/tmp/err &
 	adding=$!
 	ibctl switch add $other ports 1 guid $guid 2>/tmp/err-switch
 	switch=$?

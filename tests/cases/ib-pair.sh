@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-run ibctl dev add shca0 link ib guid 0253:4843:0000:000a
+run ibctl dev add shca0 link ib guid 1253:4843:0000:000a
 run ibctl dev add shca1 link ib
 port_is shca0 DOWN || fail 'a port without a cable is not down'
 run ibctl cable add shca0/1 shca1/1

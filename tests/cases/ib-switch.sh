@@ -6,7 +6,7 @@
 
 DEVS=(shca0 shca1 shca2 shca3)
 run ibctl switch add sw0 ports 4
-run ibctl switch add sw1 ports 4 guid 0253:4843:0100:0002
+run ibctl switch add sw1 ports 4 guid 1253:4843:0100:0002
 for i in 0 1 2 3; do
 	run ibctl dev add "shca$i" link ib
 	run ibctl cable add "shca$i/1" "sw$((i / 2))/$((i % 2 + 1))"
@@ -23,7 +23,7 @@ taken() {
 		grep -q "the GUID is that of $2 already" /tmp/err || fail "$node: $(cat /tmp/err)"
 	done
 }
-taken 0253:4843:0100:0002 sw1
+taken 1253:4843:0100:0002 sw1
 taken "$(port_guid shca0)" shca0
 ok 'no two nodes have one GUID'
 

@@ -8,7 +8,7 @@
 #include "../sma_mad.h"
 #include "../../wire/test/test.h"
 
-#define GUID	0x0253484300000001ull
+#define GUID	0x1253484300000001ull
 #define KEY	0x1122334455667788ull
 
 static struct shca_node_port ca_port[2], sw_port[21];

@@ -223,7 +223,7 @@ func (k *Kernel) devNewIB(r *req, d *genl.Device) error {
 		return err
 	}
 	d.PortState, d.ActiveMTU = genl.PortStateDown, 4096
-	d.NodeGUID = genl.GUID(0x0253484300000000 | uint64(k.index+1))
+	d.NodeGUID = genl.GUID(0x1253484300000000 | uint64(k.index+1))
 	if guid, ok := r.u64[proto.DevNodeGUID]; ok {
 		d.NodeGUID = genl.GUID(guid)
 	}

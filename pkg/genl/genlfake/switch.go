@@ -71,7 +71,7 @@ func (k *Kernel) switchNew(r *req) error {
 	if err := k.guidTaken(r, proto.SwitchGUID); err != nil {
 		return err
 	}
-	s := &genl.Switch{Name: name, PortCount: ports, GUID: genl.GUID(0x0253484301000000 | uint64(len(k.switches)+1))}
+	s := &genl.Switch{Name: name, PortCount: ports, GUID: genl.GUID(0x1253484301000000 | uint64(len(k.switches)+1))}
 	if guid, ok := r.u64[proto.SwitchGUID]; ok {
 		s.GUID = genl.GUID(guid)
 	}
