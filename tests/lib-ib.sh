@@ -79,6 +79,17 @@ on() {
 	timeout 20 "$cmd" -C "$dev" -P 1 "$@"
 }
 
+# pings WHERE N [OPTION...] ADDRESS: each of N is answered, with what was sent.
+# WHERE is A, B or command (here). With -q ping would not look at the contents.
+pings() {
+	local where=$1 n=$2
+	shift 2
+	"$where" ping -n -c "$n" -i 0.01 -W 5 -p c5a3 "$@" >/tmp/ping 2>&1
+	grep -q "^$n packets transmitted, $n received, 0% packet loss" /tmp/ping ||
+		fail "ping $*: $(cat /tmp/ping)"
+	! grep -q 'wrong data' /tmp/ping || fail "ping $*: $(cat /tmp/ping)"
+}
+
 osm_log() { tail -n 40 "$OSM_DIR"/*/log; }
 
 # active DEVICE...: wait until subnet managers have brought these ports up
