@@ -1,20 +1,24 @@
 #!/bin/bash
-# IP over InfiniBand between two namespaces behind a switch, in datagram and in
+# IP over InfiniBand between namespaces behind a switch, in datagram and in
 # connected mode: every size of ping to 65000 bytes, IPv6, TCP, UDP, multicast,
-# a child interface on another P_Key, and ethtool.
+# also to two at once, a child interface on another P_Key, and ethtool.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
-star 2
+star 3
 mkdir -p "$OSM_DIR"
 echo 'Default=0x7fff,ipoib,mtu=5:ALL=full; Lab=0x1,ipoib:ALL=full;' >"$OSM_DIR/partitions"
 osm_start shca0 --sweep 2 --Pconfig "$OSM_DIR/partitions"
-active shca0 shca1
+active shca0 shca1 shca2
 run modprobe ib_ipoib
-run ip netns add A
-run ip netns add B
-run ip link set ib0 netns A
-run ip link set ib1 netns B
+i=0
+for ns in A B C; do
+	run ip netns add $ns
+	run ip link set ib$i netns $ns
+	run ip -n $ns link set lo up
+	i=$((i + 1))
+done
+run ip -n C link set ib2 up
 
 # number NETNS INTERFACE NET: .1 and .2, IPv4 and IPv6, up
 number() {
@@ -26,9 +30,6 @@ number() {
 }
 # A receiver that has to wait for its CPU is no fault of the link.
 run sysctl -qw net.core.rmem_max=8388608 net.core.wmem_max=8388608
-for ns in A B; do
-	run ip -n $ns link set lo up
-done
 number A ib0 9
 number B ib1 9
 echoes() { A ping -c 1 -W 1 "$1" >/dev/null; }
@@ -43,13 +44,11 @@ A ip link show ib0 | grep -q 'mtu 4092' || fail "the MTU is not the partition's:
 A ethtool -i ib0 | grep -q '^bus-info: .' || fail 'ethtool -i: bus-info'
 ok 'MTU 4092, ethtool -i'
 
-# all_sizes ADDRESS: whole and in fragments, the contents checked by ping -p
+# all_sizes ADDRESS: whole and in fragments
 all_sizes() {
 	local size
 	for size in 56 57 1000 1472 2016 2017 4064 4065 8192 16384 32768 65000; do
-		A ping -q -c 2 -i 0.01 -W 5 -s $size -p c5a3 "$1" >/tmp/ping ||
-			fail "ping of $size bytes to $1: $(cat /tmp/ping)"
-		grep -q 'wrong data' /tmp/ping && fail "ping of $size bytes to $1: $(cat /tmp/ping)"
+		pings A 2 -s $size "$1"
 	done
 	ok "ping of 56 to 65000 bytes to $1"
 }
@@ -84,20 +83,37 @@ multicast() {
 
 all_sizes 10.9.0.2
 all_sizes fd00:9::2
-link_local=$(ip -n B -6 -o addr show dev ib1 scope link | grep -o 'fe80::[^/]*')
-A ping -c 5 -W 5 "ff02::1%ib0" | grep -q "from $link_local%ib0" || fail "$link_local does not answer at ff02::1"
-ok 'IPv6 to all nodes'
+
+# The switch makes two of what goes to all nodes: both others answer each of three.
+link_local() { ip -n "$1" -6 -o addr show dev "$2" scope link | grep -o 'fe80::[^/]*'; }
+NEAR="$(link_local B ib1) $(link_local C ib2)"
+to_all() { # SECONDS: with -c, which counts its own answers, it would not wait for others
+	A ping -n -w "$1" "ff02::1%ib0" >/tmp/ping
+	for near in $NEAR; do
+		for n in 1 2 3; do
+			(($(grep -c "from $near%ib0: icmp_seq=$n " /tmp/ping) == 1)) || return 1
+		done
+	done
+}
+wait_until 20 to_all 4 || fail "not both of $NEAR answer at ff02::1: $(cat /tmp/ping)"
+to_all 6 || fail "not each of three is answered by both of $NEAR: $(cat /tmp/ping)"
+ok 'IPv6 to all nodes, who are two'
 multicast 239.1.2.3 ib0 ib1 9
 timeout 20 saquery -C shca0 -P 1 -g | grep -qi 'ff12:401b:ffff.*:f01:203' || fail 'the SM does not know the group'
 tcp_and_udp 'datagram mode'
 
 # The other partition's traffic has its own P_Key, and its own broadcast group.
+# those in RESET, which are of no port yet, too
+qps() { rdma -j resource show qp link shca0 | jq length; }
+alone=$(qps)
 run ip -n A link add link ib0 name ib0.8001 type ipoib pkey 0x8001
+(($(qps) == alone + 1)) || fail "$alone queue pairs without the child, $(qps) with it"
 run ip -n B link add link ib1 name ib1.8001 type ipoib pkey 0x8001
 number A ib0.8001 8
 number B ib1.8001 8
 wait_until 30 echoes 10.8.0.2 || fail 'no traffic on the child interface'
 ip -n A -d link show ib0.8001 | grep -q 'pkey *0x8001' || fail "the child's P_Key"
+A ip link show ib0.8001 | grep -q 'mtu 2044' || fail "not the MTU of a partition that names none: $(A ip link show ib0.8001)"
 all_sizes 10.8.0.2
 multicast 239.1.2.4 ib0.8001 ib1.8001 8
 # It is not the parent that answers: ARP asks the group of the child alone.
@@ -105,7 +121,11 @@ run ip -n B link set ib1.8001 down
 refused A ping -c 2 -W 1 -I ib0.8001 10.8.0.2
 run ip -n B link set ib1.8001 up
 wait_until 30 echoes 10.8.0.2 || fail 'the child interface does not come back'
-ok 'a child interface on another P_Key'
+run ip -n A link del ib0.8001
+as_before() { (($(qps) == alone)); }
+wait_until 5 as_before || fail "$alone queue pairs before there was a child, $(qps) after it"
+pings A 3 10.9.0.2
+ok 'a child interface on another P_Key, and what is left of it' # B's goes with its namespace
 
 connected() { # NETNS INTERFACE
 	run ip -n "$1" link set "$2" down
@@ -122,7 +142,8 @@ all_sizes fd00:9::2
 multicast 239.1.2.5 ib0 ib1 9
 tcp_and_udp 'connected mode'
 
-run ip netns del A
-run ip netns del B
+for ns in A B C; do
+	run ip netns del $ns
+done
 run modprobe -r ib_ipoib
 osm_stop shca0 KILL
