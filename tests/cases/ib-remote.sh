@@ -1,7 +1,8 @@
 #!/bin/bash
-# Cables to another host, here to another namespace: a fabric over UDP and an
-# Ethernet MTU of 1500, IPv4 and IPv6; a peer that goes and comes; hostile
-# datagrams; cables, devices and a namespace that go under traffic.
+# Cables to another host, here to another namespace, over IPv4 and IPv6: what each
+# end knows of the other, a peer that goes and comes, silence and a wire that is
+# too slow; hostile datagrams; cables, devices and a namespace that go under
+# traffic. What such cables carry is in ib-remote-switch.sh.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
@@ -38,19 +39,6 @@ active shca0 shca1 shca2
 run ibctl cable list
 ok 'OpenSM brings up ports over UDP, IPv4 and IPv6'
 
-pair() { # SERVER-DEVICE
-	timeout 60 ib_send_bw -F -c UD -m 4096 -s 4096 -n 20 -d "$1" >/tmp/server 2>&1 &
-	local pid=$!
-	wait_until 20 listening 18515 || fail "no server: $(cat /tmp/server)"
-	run timeout 60 ib_send_bw -F -c UD -m 4096 -s 4096 -n 20 -d shca0 127.0.0.1 >/tmp/client
-	wait $pid || fail "the server: $(cat /tmp/server)"
-}
-pair shca1
-pair shca2
-fragments() { A nstat -asz "$1" | awk -v n="$1" '$1 == n { print $2 }'; }
-(($(fragments IpFragCreates) > 0 && $(fragments Ip6FragCreates) > 0)) || fail 'no IP fragments'
-ok 'packets of 4096 bytes over an MTU of 1500'
-
 run modprobe ib_ipoib
 run ip netns add C
 run ip link set ib1 netns C
@@ -63,9 +51,11 @@ wait_until 30 has_carrier || {
 	osm_log
 	fail 'IPoIB has no carrier'
 }
-run ping -c 3 -W 5 10.9.0.2
-run ping -c 2 -W 5 -M 'do' -s 1900 10.9.0.2
-run ping -c 2 -W 5 -s 20000 10.9.0.2
+answers() { ping -c 1 -W 1 10.9.0.2 >/dev/null; }
+wait_until 30 answers || fail 'no traffic'
+pings command 3 10.9.0.2
+pings command 3 -M 'do' -s 1900 10.9.0.2
+pings command 3 -s 20000 10.9.0.2
 ok 'IPoIB over UDP'
 
 run ip -n B link set vb down
@@ -75,7 +65,7 @@ port_is shca0 ACTIVE || fail 'shca0 went down with the others'
 run ip -n B link set vb up
 run ip -n B addr replace fd00::2/64 dev vb nodad
 active shca1 shca2
-wait_until 30 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after the peer was away'
+wait_until 30 answers || fail 'no traffic after the peer was away'
 ok 'a peer that was away'
 
 SW=$(ibctl -j switch show sw0 | jq .lid)
@@ -89,6 +79,69 @@ for _ in 1 2 3 4 5; do
 	active shca1
 done
 ok 'a link that came back at once'
+
+# peers_are OF-SHCA1 OF-SW0/2: what each end of this cable knows of the other
+peers_are() { [[ "$(of shca1/1 .peer_state) $(of sw0/2 .peer_state)" == "$1 $2" ]]; }
+peers_become() {
+	wait_until 10 peers_are "$1" "$2" || fail "the peers are not $1 and $2: $(ibctl -j cable list)"
+}
+peers_become ready ready
+run on shca0 ibportstate "$SW" 2 disable >/tmp/portstate
+peers_become disabled ready
+wait_until 10 port_is shca1 DOWN || fail 'the other port is disabled and this one is up'
+run on shca0 ibportstate "$SW" 2 enable >/tmp/portstate
+active shca1
+peers_become ready ready
+ok 'a disabled port of the other host'
+
+# Of the peer nothing is heard any more, neither hellos, of 24 bytes with the UDP
+# header, nor packets; it still hears us.
+run B nft -f - <<-'END'
+	table ip silence {
+		chain input {
+			type filter hook input priority 0
+			udp dport 47911 udp length 24 counter
+			udp dport 47911 drop
+		}
+	}
+END
+missed() { B nft list table ip silence | sed -n 's/.*counter packets \([0-9]*\) .*/\1/p'; }
+limit=$((SECONDS + 60)) heard=0 n=0
+while n=$(missed) && ! port_is shca1 DOWN; do
+	heard=$n
+	((SECONDS < limit)) || fail 'the peer is silent and the port is up'
+done
+# By the peer's own clock, which says hello twice a second: a slow host is slow for both.
+((heard >= 2 && heard <= 6)) || fail "silence is noticed when $heard hellos have not come, not after 2 s"
+peers_become silent deaf
+wait_until 10 sw_port_is 2 down || fail 'the peer is deaf and the port is up'
+port_is shca2 ACTIVE || fail 'shca2 went down with the other'
+run B nft delete table ip silence
+active shca1
+peers_become ready ready
+ok "silence, noticed when $heard hellos had not come, and a deaf peer"
+
+# On a wire that is too slow hellos are lost among data. shca2 has nothing but
+# hellos, and its link goes; what arrives at shca1 is heard as well, and its link
+# stays. The subnet manager, whose packets are lost too, must not meddle.
+wait_until 30 answers || fail 'no traffic after silence'
+kill -STOP "$(osm_pid shca0)"
+downs=$(counter shca1 link_downed)
+run A tc qdisc add dev va root netem rate 128kbit limit 5
+pids=()
+for _ in 1 2 3 4; do
+	ping -q -f -w 60 -s 1200 10.9.0.2 >/dev/null 2>&1 &
+	pids+=($!)
+done
+wait_until 30 port_is shca2 DOWN || fail "hellos arrive, this shows nothing: $(A tc -s qdisc show dev va)"
+wait_until 10 bounced && fail 'packets arrive, and their link goes down'
+port_is shca1 ACTIVE || fail 'packets arrive, and shca1 is not active'
+kill "${pids[@]}"
+run A tc qdisc del dev va root
+kill -CONT "$(osm_pid shca0)"
+active shca1 shca2
+wait_until 60 answers || fail 'no traffic after the wire was too slow'
+ok 'a wire that is too slow'
 
 LID=$(lid_of shca0)
 # hostile SOURCE KIND...: sends them; $grown is "STRANGERS MALFORMED" of sw0/2
@@ -115,7 +168,7 @@ passed() { (($(dropped) == drops + 1)); }
 wait_until 5 passed || fail 'a packet that passed 63 cables does not get through the next, or one that passed 64 does'
 (($(discards) == discarded + 1)) || fail 'the switch does not count a packet that passed 64 cables'
 port_is shca1 ACTIVE || fail 'hostile datagrams took the link down'
-run ping -c 1 -W 5 10.9.0.2
+pings command 3 10.9.0.2
 ok 'strangers, another version, truncated datagrams, too many hops'
 
 flood() { ping -q -f -s 1400 10.9.0.2 >/dev/null 2>&1 & }
@@ -128,7 +181,7 @@ for _ in 1 2 3; do
 	wait_until 10 port_is shca1 INIT || active shca1
 done
 active shca1
-wait_until 30 ping -c 1 -W 1 10.9.0.2 || fail 'no traffic after cables were pulled'
+wait_until 30 answers || fail 'no traffic after cables were pulled'
 run ibctl dev del shca2
 wait_until 3 sw_port_is 3 down || fail 'the device at the other end is gone and the port is up'
 run A ibctl cable del sw0/3
