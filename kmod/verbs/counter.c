@@ -89,44 +89,55 @@ struct rdma_hw_stats *shca_counter_alloc_stats(struct rdma_counter *counter)
 /**
  * shca_counter_bind_qp - ib_device_ops.counter_bind_qp
  * @counter: the counter; without an id it is new and gets one
- * @ibqp: a QP that is bound to none
+ * @ibqp: the QP
+ *
+ * ib_core has looked whether the QP is bound, but without a lock that two of
+ * its callers share.
  *
  * Context: process, under counter->lock.
- * Return: 0.
+ * Return: 0, or -EINVAL: the QP is bound.
  */
 int shca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct shca_dev *dev = to_shca(ibqp->device);
 	struct shca_qp *qp = to_shca_qp(ibqp);
+	int ret = -EINVAL;
 
 	mutex_lock(&dev->bound_mutex);
+	if (ibqp->counter)
+		goto unlock;
 	if (!counter->id)
 		counter->id = ++dev->counter_id;
 	qp_values(qp, qp->bound_at);
 	list_add(&qp->bound, &dev->bound);
 	ibqp->counter = counter;
+	ret = 0;
+unlock:
 	mutex_unlock(&dev->bound_mutex);
-	return 0;
+	return ret;
 }
 
 /**
  * shca_counter_unbind_qp - ib_device_ops.counter_unbind_qp
- * @ibqp: a QP that is bound
+ * @ibqp: the QP
  *
  * What it has done stays in the counter.
  *
  * Context: process, under the counter's lock.
- * Return: 0.
+ * Return: 0, or -EINVAL: the QP is not bound, or not any more.
  */
 int shca_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct shca_dev *dev = to_shca(ibqp->device);
-	u64 *ended = ibqp->counter->stats->value + ENDED;
 	struct shca_qp *qp = to_shca_qp(ibqp);
 	u64 done[SHCA_QP_STAT_COUNT] = {};
-	int i;
+	int i, ret = -EINVAL;
+	u64 *ended;
 
 	mutex_lock(&dev->bound_mutex);
+	if (!ibqp->counter)
+		goto unlock;
+	ended = ibqp->counter->stats->value + ENDED;
 	add_since_bound(qp, done);
 	for (i = 0; i < SHCA_QP_STAT_COUNT; i++) {
 		ended[i] += done[i];
@@ -134,8 +145,10 @@ int shca_counter_unbind_qp(struct ib_qp *ibqp)
 	}
 	list_del_init(&qp->bound);
 	ibqp->counter = NULL;
+	ret = 0;
+unlock:
 	mutex_unlock(&dev->bound_mutex);
-	return 0;
+	return ret;
 }
 
 /**

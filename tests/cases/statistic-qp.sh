@@ -56,3 +56,9 @@ stat "$DEV_A" | jq -e 'length == 0' >/dev/null || fail "unbound: $(cat /tmp/stat
 run rdma statistic qp bind link "$DEV_A/1" lqpn "$qpn"
 let_go
 ok "by hand: QP $qpn bound, unbound and bound again until it is destroyed"
+
+# two at once: one of them
+index=$(rdma -j dev show "$DEV_A" | jq -er '.[0].ifindex') || fail 'no index'
+run vt_bind -d "$DEV_A" -n "$(by_kernel 2000 300 500)" "$index"
+stat "$DEV_A" | jq -e 'length == 0' >/dev/null || fail "it is left: $(cat /tmp/stat)"
+ok 'two threads that bind one queue pair: one of them does'
