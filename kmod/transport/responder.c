@@ -77,11 +77,15 @@ static void refuse(struct shca_qp *qp, struct shca_request *req, u8 code)
 	shca_qp_event(qp, access ? SHCA_EV_ACCESS_ERR : SHCA_EV_REQ_ERR);
 }
 
-/* Is the operation enabled on this QP (IBA 9.7.4.1.3)? */
+/*
+ * Is the operation enabled on this QP (IBA 9.7.4.1.3)?  READs are not, if no
+ * resources were given to them; more than that are executed as they come.
+ */
 static bool enabled(const struct shca_qp *qp, u32 flags)
 {
 	if (flags & SHCA_OPF_READ)
-		return qp->access & IB_ACCESS_REMOTE_READ;
+		return qp->access & IB_ACCESS_REMOTE_READ &&
+		       qp->attr.max_dest_rd_atomic;
 	if (flags & SHCA_OPF_WRITE)
 		return qp->access & IB_ACCESS_REMOTE_WRITE;
 	return true;

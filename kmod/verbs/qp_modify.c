@@ -98,7 +98,7 @@ static int check(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* Remember the attributes, for query and for the requester's retries. */
+/* Remember the attributes, for query and for what runners look up there. */
 static void keep(struct ib_qp_attr *to, const struct ib_qp_attr *from, int mask)
 {
 	if (mask & IB_QP_PORT)

@@ -552,7 +552,8 @@ void vt_to_rtr(struct vt_end *end, const struct vt_addr *peer,
 						   peer->mtu)),
 		.dest_qp_num = peer->qpn,
 		.rq_psn = peer->psn,
-		.max_dest_rd_atomic = or_usual(opt->rd_atomic, 4),
+		.max_dest_rd_atomic =
+			opt->rd_atomic < 0 ? 0 : or_usual(opt->rd_atomic, 4),
 		.min_rnr_timer = or_usual(opt->min_rnr_timer, 12),
 		.ah_attr = ah_attr(end->dev, &peer->gid),
 	};
@@ -574,7 +575,8 @@ static void to_rts(struct vt_end *end, const struct vt_opt *opt)
 		.timeout = opt->timeout < 0 ? 0 : or_usual(opt->timeout, 18),
 		.retry_cnt = or_usual(opt->retry, 8) - 1,
 		.rnr_retry = or_usual(opt->rnr_retry, 8) - 1,
-		.max_rd_atomic = or_usual(opt->rd_atomic, 4),
+		.max_rd_atomic =
+			opt->rd_atomic < 0 ? 4 : or_usual(opt->rd_atomic, 4),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	int rc;

@@ -149,7 +149,7 @@ struct vt_end {
  * @retry: retry_cnt plus 1, 8 (that is 7) if 0
  * @rnr_retry: plus 1, 8 (that is without end) if 0
  * @min_rnr_timer: 12 (0.64 ms) if 0
- * @rd_atomic: 4 if 0
+ * @rd_atomic: 4 if 0; -1 as well, but the peer's READs are to be refused
  * @qkey: of a UD queue pair
  * @pkey_index: of its P_Key
  */

@@ -58,6 +58,7 @@ static const struct access_case {
 	int qp_access;		/* of the remote queue pair, -1: none */
 	bool other_pd;
 	bool bad_lkey;
+	bool no_reads;		/* the remote queue pair executes none */
 } access_cases[] = {
 #define WR	IBV_WR_RDMA_WRITE
 #define RD	IBV_WR_RDMA_READ
@@ -87,6 +88,8 @@ static const struct access_case {
 	  .qp_access = -1 },
 	{ "READ, queue pair without permission", RD, INVALID, 0, 64, 0, ALL,
 	  .qp_access = -1 },
+	{ "READ, queue pair without resources for it", RD, INVALID, 0, 64, 0,
+	  ALL, .no_reads = true },
 	{ "WRITE, wrong lkey", WR, IBV_WC_LOC_PROT_ERR, 0, 64, 0, ALL,
 	  .bad_lkey = true },
 	{ "READ, wrong lkey", RD, IBV_WC_LOC_PROT_ERR, 0, 64, 0, ALL,
@@ -99,7 +102,10 @@ static void access_one(struct vt_dev *da, struct vt_dev *db,
 		       const struct access_case *c)
 {
 	struct rig r = { .da = da, .db = db };
-	struct vt_opt opt = { .access = c->qp_access };
+	struct vt_opt opt = {
+		.access = c->qp_access,
+		.rd_atomic = c->no_reads ? -1 : 0,
+	};
 	struct ibv_pd *pd = db->pd;
 	struct ibv_sge sge;
 	struct ibv_wc wc;

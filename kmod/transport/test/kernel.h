@@ -203,7 +203,7 @@ struct ib_umem;
 struct ib_wc;
 struct rdma_ah_attr;
 union ib_gid { u8 raw[16]; };
-struct ib_qp_attr { u8 retry_cnt, rnr_retry; };
+struct ib_qp_attr { u8 retry_cnt, rnr_retry, max_dest_rd_atomic; };
 enum ib_cq_notify_flags { IB_CQ_SOLICITED };
 enum ib_qp_type { IB_QPT_SMI, IB_QPT_GSI, IB_QPT_RC, IB_QPT_UC, IB_QPT_UD };
 enum ib_qp_state {

@@ -290,7 +290,11 @@ static struct shca_qp *make_qp(int i, u32 mtu, u32 psn, u32 epsn)
 	qp->type = IB_QPT_RC;
 	qp->mtu = mtu;
 	qp->access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
-	qp->attr = (struct ib_qp_attr) { .retry_cnt = 7, .rnr_retry = 7 };
+	qp->attr = (struct ib_qp_attr) {
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_dest_rd_atomic = SHCA_MAX_RD_ATOMIC,
+	};
 	shca_transport_attach(qp);
 	make_ring(&sq->ring, SIM_SLOTS, sizeof(struct shca_send_wqe) + 128);
 	make_ring(&qp->rq.ring, SIM_RECVS, sizeof(struct shca_recv_wqe) +
@@ -337,6 +341,7 @@ void sim_start(u64 seed, u32 mtu)
 	jiffies = 1000;
 	sim.seed = seed;
 	sim.local = false;
+	dev.port_active = false;
 	sim.ops = 31;
 	sim.max_len = 20000;
 	sim.goal = 50;

@@ -277,6 +277,22 @@ static void test_late_read(void)
 	sim_stop();
 }
 
+/* A QP that was given no resources for READs answers none. */
+static void test_no_reads(bool local)
+{
+	struct sim_end *a = &sim.end[0], *b = &sim.end[1];
+
+	sim_start(1, 1024);
+	sim.local = local;
+	b->qp->attr.max_dest_rd_atomic = 0;
+	settle(1);	/* sim_step() says whether they are of one device */
+	sim_post(a, IB_WR_RDMA_READ, 3000);
+	settle(SECOND / 10);
+	CHECK(a->status == IB_WC_REM_INV_REQ_ERR, "status %u", a->status);
+	CHECK(b->qp->state == IB_QPS_ERR, "the responder goes on");
+	sim_stop();
+}
+
 /* An acknowledge that is due is not lost behind an old READ request. */
 static void test_ack_and_read(bool gone)
 {
@@ -319,6 +335,8 @@ int main(int argc, char **argv)
 		test_black_hole(600000, 2 * HZ);
 		test_slow_reads();
 		test_late_read();
+		test_no_reads(false);
+		test_no_reads(true);
 		test_ack_and_read(false);
 		test_ack_and_read(true);
 		test_random(1, 40);
