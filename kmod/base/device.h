@@ -45,6 +45,7 @@ struct shca_qp;
  * @captured: packets that were told to those who capture (ctl/netlink_capture.c)
  * @pma: owned by fabric/pma.c
  * @mrs: memory regions by index (key >> 8); lookups under RCU
+ * @mr_next: index after that of the last region; under the lock of @mrs
  * @ahs: address handles by number; lookups under RCU. xa_lock is taken with
  *	interrupts off, because verbs create and destroy AHs in any context
  * @qps: QPs that exist, SHCA_MAX_QP at the most
@@ -91,6 +92,7 @@ struct shca_dev {
 	atomic64_t captured;
 	struct shca_pma *pma;
 	struct xarray mrs;
+	u32 mr_next;
 	struct xarray ahs;
 	atomic_t qps;
 	atomic_t cqs;

@@ -4,8 +4,9 @@
  * in verbs/mr.c.
  *
  * A key is index << 8 | tag.  The index finds the region in dev->mrs; the tag
- * is random, so that a stale key of a region that is gone does not fit the
- * next one at that index.
+ * is random.  Indices are given in turn, so that a key that its owner forgot to
+ * forget names nothing until 2^24 more regions have come and gone, and then it
+ * still has to have the tag.
  */
 #include <linux/overflow.h>
 #include <linux/random.h>
@@ -35,9 +36,10 @@ int shca_mr_publish(struct shca_dev *dev, struct shca_mr *mr)
 	refcount_set(&mr->users, 1);
 	init_completion(&mr->gone);
 	/* The slot is reserved empty: nobody finds the region without its key. */
-	ret = xa_alloc(&dev->mrs, &index, NULL,
-		       XA_LIMIT(1, SHCA_MR_INDEX_MAX), GFP_KERNEL);
-	if (ret)
+	ret = xa_alloc_cyclic(&dev->mrs, &index, NULL,
+			      XA_LIMIT(1, SHCA_MR_INDEX_MAX), &dev->mr_next,
+			      GFP_KERNEL);
+	if (ret < 0)
 		return ret;
 	mr->key = index << 8 | (get_random_u32() & 0xff);
 	mr->ib.lkey = mr->key;

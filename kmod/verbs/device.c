@@ -216,6 +216,8 @@ static struct shca_dev *device_alloc(const struct shca_link_ops *link,
 		return NULL;
 	INIT_LIST_HEAD(&dev->list);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	/* Keys of a device of the same name that is gone name nothing either. */
+	dev->mr_next = get_random_u32() >> 8;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	lockdep_set_class(&dev->ahs.xa_lock, &ahs_key);
 	spin_lock_init(&dev->node_lock);
