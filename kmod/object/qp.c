@@ -224,6 +224,25 @@ void shca_qp_kick(struct shca_qp *qp, enum shca_ctx ctx)
 	shca_runner_kick(&qp->rq.run, ctx);
 }
 
+/**
+ * shca_qp_keep_why - note why a QP, or its SQ, goes to the error state
+ * @qp: the QP; nobody else notes a reason
+ * @reason: SOFTHCA_ERROR_REASON_*
+ * @opcode: BTH opcode it happened on, 0xff: none
+ * @psn: where it happened
+ *
+ * Context: as shca_qp_event(), by whoever has just changed the state.
+ */
+void shca_qp_keep_why(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
+{
+	qp->why.opcode = opcode;
+	qp->why.psn = psn;
+	/* Who sees the reason sees what goes with it. */
+	smp_store_release(&qp->why.reason, reason);
+	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
+		shca_count(qp->dev, qp_errors);
+}
+
 /* Returns false if the QP can not be in error, or is in error already. */
 static bool qp_to_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
 {
@@ -233,12 +252,9 @@ static bool qp_to_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn)
 		if (old == IB_QPS_RESET || old == IB_QPS_ERR)
 			return false;
 	} while (!try_cmpxchg(&qp->state, &old, IB_QPS_ERR));
-	qp->why.opcode = opcode;
-	qp->why.psn = psn;
-	/* Who sees the reason sees what goes with it. */
-	smp_store_release(&qp->why.reason, reason);
-	if (reason != SOFTHCA_ERROR_REASON_MOVED_BY_USER)
-		shca_count(qp->dev, qp_errors);
+	/* Why its SQ is in error already is why this happens, or came first. */
+	if (old != IB_QPS_SQE)
+		shca_qp_keep_why(qp, reason, opcode, psn);
 	trace_qp_state(qp->dev, qp->qpn, old, IB_QPS_ERR, reason, opcode, psn);
 	shca_qp_kick(qp, SHCA_CTX_DEFER);
 	return true;

@@ -432,6 +432,7 @@ bool shca_qp_tryget(struct shca_qp *qp);
 void shca_qp_put(struct shca_qp *qp);
 struct shca_qp *shca_qp_next(u32 *qpn);
 
+void shca_qp_keep_why(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn);
 void shca_qp_error(struct shca_qp *qp, u32 reason, u32 opcode, u32 psn);
 void shca_qp_fatal(struct shca_qp *qp, u32 reason, u32 psn);
 void shca_qp_event(struct shca_qp *qp, int event);

@@ -26,11 +26,7 @@ static void fail(struct shca_qp *qp, struct shca_swqe *s)
 	 * (SQE, IBA 10.3.1); the consumer may bring it back to RTS.
 	 */
 	if (try_cmpxchg(&qp->state, &old, IB_QPS_SQE)) {
-		qp->why.opcode = 0xff;
-		qp->why.psn = qp->sq.psn;
-		/* Who sees the reason sees what goes with it. */
-		smp_store_release(&qp->why.reason, s->reason);
-		shca_count(qp->dev, qp_errors);
+		shca_qp_keep_why(qp, s->reason, 0xff, qp->sq.psn);
 		trace_qp_state(qp->dev, qp->qpn, IB_QPS_RTS, IB_QPS_SQE,
 			       s->reason, SHCA_TRACE_NO_OPCODE, qp->sq.psn);
 	}

@@ -52,6 +52,33 @@ void shca_transport_open(struct shca_qp *qp)
 }
 
 /**
+ * shca_transport_flush_sq - complete what is posted before an SQ works again
+ * @qp: a datagram QP whose SQ is in error (SQE)
+ *
+ * The requester may have got no further than a turn with that.  What is posted
+ * meanwhile may or may not be flushed, so this ends.
+ *
+ * Context: process, under qp->mod, with the requester's seat, may sleep.
+ */
+void shca_transport_flush_sq(struct shca_qp *qp)
+{
+	int posted = qp->sq.ring.entries;
+	bool more;
+
+	lockdep_assert_held(&qp->sq.run);
+	do {
+		struct shca_budget b = {
+			.packets = SHCA_TURN_PACKETS,
+			.bytes = SHCA_TURN_BYTES,
+		};
+
+		more = shca_sq_flush(qp, &b);
+		posted -= SHCA_TURN_PACKETS;
+		cond_resched();
+	} while (more && posted > 0);
+}
+
+/**
  * shca_transport_close - stop all work on a QP
  * @qp: the QP
  *

@@ -12,6 +12,7 @@ struct shca_qp;
 
 int shca_transport_attach(struct shca_qp *qp);
 void shca_transport_open(struct shca_qp *qp);
+void shca_transport_flush_sq(struct shca_qp *qp);
 void shca_transport_close(struct shca_qp *qp);
 void shca_transport_detach(struct shca_qp *qp);
 

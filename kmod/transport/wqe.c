@@ -182,13 +182,16 @@ void shca_sq_complete(struct shca_qp *qp, const struct shca_swqe *s,
  * @qp: a QP in error
  * @b: budget of the turn
  *
+ * A WQE is not left fetched and unfinished for want of budget, unless it was
+ * fetched before.
+ *
  * Return: true if there is more to flush.
  */
 bool shca_sq_flush(struct shca_qp *qp, struct shca_budget *b)
 {
 	struct shca_sq *sq = &qp->sq;
 	struct shca_swqe *s;
-	int ret;
+	bool more = false;
 
 	lockdep_assert_held(&sq->run);
 	sq->wait = false;
@@ -196,20 +199,19 @@ bool shca_sq_flush(struct shca_qp *qp, struct shca_budget *b)
 	timer_delete(&sq->timer);
 	shca_ring_set_wakeup(&sq->ring);
 	for (;;) {
-		while (sq->ring.cons != sq->fetched) {
-			if (!shca_budget_left(b))
-				return true;
-			s = shca_swqe(sq, sq->ring.cons);
-			shca_sq_complete(qp, s, s->failed ? s->status :
-							    IB_WC_WR_FLUSH_ERR);
-			b->packets--;
-		}
-		ret = shca_sq_fetch(qp);
-		if (ret <= 0)
+		if (!shca_budget_left(b)) {
+			more = true;
 			break;
+		}
+		if (sq->ring.cons == sq->fetched && shca_sq_fetch(qp) <= 0)
+			break;
+		s = shca_swqe(sq, sq->ring.cons);
+		shca_sq_complete(qp, s, s->failed ? s->status :
+						    IB_WC_WR_FLUSH_ERR);
+		b->packets--;
 	}
 	sq->cur = sq->fetched;
 	sq->una = sq->psn;
 	sq->rd_out = 0;
-	return false;
+	return more;
 }

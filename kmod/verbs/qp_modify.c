@@ -228,10 +228,15 @@ static int to_state(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 	lockdep_assert_held(&qp->mod);
 	shca_runner_own(&qp->sq.run);
 	shca_runner_own(&qp->rq.run);
+	/* Whoever finds it in RTS again may post what is to be sent. */
+	if (cur == IB_QPS_SQE)
+		shca_transport_flush_sq(qp);
 	apply(qp, attr, mask, next, av);
 	keep(&qp->attr, attr, mask);
 	/* What was applied must be seen by whoever sees the state. */
 	failed = cmpxchg(&qp->state, cur, next) != cur;
+	if (cur == IB_QPS_SQE && !failed)
+		memset(&qp->why, 0, sizeof(qp->why));
 	shca_runner_disown(&qp->rq.run);
 	shca_runner_disown(&qp->sq.run);
 	if (failed)

@@ -86,6 +86,7 @@ struct net;
 struct net_device;
 #define DECLARE_HASHTABLE(name, bits)	struct hlist_node *name[1 << (bits)]
 #define cancel_work_sync(work)		((void)(work))
+#define cond_resched()			((void)0)
 
 static inline void set_bit(int n, unsigned long *word)
 {
