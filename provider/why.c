@@ -22,7 +22,7 @@ static bool gid_there(struct ibv_context *ctx, uint8_t port, int index)
 	       memcmp(&gid, &none, sizeof(gid));
 }
 
-/* Is it a step that the state allows (IBA 10.3.1)?  ERR and RESET always are. */
+/* Is it a step that the state allows (IBA 10.3.1), and that our module takes? */
 static bool step_legal(enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	switch (to) {
@@ -32,9 +32,11 @@ static bool step_legal(enum ibv_qp_state from, enum ibv_qp_state to)
 		return from == IBV_QPS_INIT;
 	case IBV_QPS_RTS:
 		return from == IBV_QPS_RTR || from == IBV_QPS_RTS ||
-		       from == IBV_QPS_SQD || from == IBV_QPS_SQE;
+		       from == IBV_QPS_SQE;
+	case IBV_QPS_ERR:
+		return from != IBV_QPS_RESET;
 	default:
-		return true;
+		return to == IBV_QPS_RESET;
 	}
 }
 
@@ -54,22 +56,26 @@ enum shca_why shca_why_modify(struct ibv_qp *qp, const struct ibv_qp_attr *attr,
 	struct ibv_device_attr dev;
 	struct ibv_port_attr port;
 	uint8_t num = 1;
+	bool eth;
 
 	if (mask & IBV_QP_STATE && !step_legal(qp->state, attr->qp_state))
 		return SHCA_WHY_STATE;
 	if (ibv_query_port(qp->context, num, &port) ||
 	    ibv_query_device(qp->context, &dev))
 		return SHCA_WHY_UNKNOWN;
+	eth = port.link_layer == IBV_LINK_LAYER_ETHERNET;
 	if (mask & IBV_QP_AV) {
-		if (!attr->ah_attr.is_global)
+		if (eth && !attr->ah_attr.is_global)
 			return SHCA_WHY_NO_GRH;
-		if (!gid_there(qp->context, num, attr->ah_attr.grh.sgid_index))
+		if (attr->ah_attr.is_global &&
+		    !gid_there(qp->context, num, attr->ah_attr.grh.sgid_index))
 			return SHCA_WHY_GID_INDEX;
 		if (err == ENETUNREACH || err == EHOSTUNREACH ||
 		    err == ETIMEDOUT)
 			return SHCA_WHY_UNREACHABLE;
 	}
-	if (mask & IBV_QP_PATH_MTU && attr->path_mtu > port.active_mtu)
+	/* A native port's MTU may change yet: a larger one is taken. */
+	if (eth && mask & IBV_QP_PATH_MTU && attr->path_mtu > port.active_mtu)
 		return SHCA_WHY_MTU;
 	if ((mask & IBV_QP_MAX_QP_RD_ATOMIC &&
 	     attr->max_rd_atomic > dev.max_qp_init_rd_atom) ||

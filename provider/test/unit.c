@@ -147,6 +147,7 @@ int main(void)
 	test_build();
 	test_cq();
 	test_race();
+	test_why();
 	printf("%u passed, %u failed\n", passed, failed);
 	return failed != 0;
 }

@@ -47,5 +47,6 @@ void test_post(void);
 void test_build(void);
 void test_cq(void);
 void test_race(void);
+void test_why(void);
 
 #endif /* SHCA_TEST_UNIT_H */
