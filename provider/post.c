@@ -115,7 +115,8 @@ static int check_send(const struct shca_qp *qp, const struct ibv_send_wr *wr)
 	uint64_t total;
 
 	if (!shca_send_op_legal(type, wr->opcode))
-		return EINVAL;
+		return shca_send_op_legal(IBV_QPT_RC, wr->opcode) ?
+			EINVAL : EOPNOTSUPP;
 	if (wr->send_flags & ~SEND_FLAGS_KNOWN)
 		return EINVAL;
 	if (type == IBV_QPT_UD && !wr->wr.ud.ah)
@@ -196,7 +197,8 @@ static void fill_send(const struct shca_qp *qp, struct shca_send_wqe *wqe,
  *
  * Context: takes the SQ's lock; a system call if the kernel sleeps.
  * Return: 0; ENOMEM: the queue is full; EINVAL: a faulty WR, or the QP's state
- * forbids it; or what the doorbell returned.
+ * forbids it; EOPNOTSUPP: no QP of ours knows the opcode; or what the doorbell
+ * returned.
  */
 int shca_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		   struct ibv_send_wr **bad_wr)

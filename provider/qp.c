@@ -267,7 +267,7 @@ void shca_qp_resync(struct shca_qp *qp)
  * @mask: which of them (enum ibv_qp_attr_mask)
  *
  * Context: may sleep; takes the locks of both queues when the state changes.
- * Return: 0 or an errno.
+ * Return: 0 or an errno, EOPNOTSUPP for an alternate path.
  */
 int shca_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
@@ -276,6 +276,9 @@ int shca_qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	struct ibv_modify_qp cmd = {};
 	int ret;
 
+	/* Over Ethernet ib_core has refused it already, with another errno. */
+	if (mask & IBV_QP_ALT_PATH)
+		return EOPNOTSUPP;
 	if (reset)
 		shca_qp_set_open(qp, IBV_QPS_RESET);
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));

@@ -99,6 +99,11 @@ static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	struct verbs_mr *vmr;
 	int ret;
 
+	/* ib_core knows another errno for what no driver of a device can. */
+	if (access & IBV_ACCESS_ON_DEMAND) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	vmr = calloc(1, sizeof(*vmr));
 	if (!vmr)
 		return NULL;

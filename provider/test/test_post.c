@@ -214,7 +214,7 @@ static void refused_sends(void)
 	refuse_second(wr, EINVAL);
 	for (op = IBV_WR_ATOMIC_CMP_AND_SWP; op < 20; op++) {
 		wr = ok, wr.opcode = op;
-		refuse_second(wr, EINVAL);
+		refuse_second(wr, EOPNOTSUPP);
 	}
 	sge[0].length = 1u << 31;
 	sge[1].length = 1;
@@ -230,7 +230,8 @@ static void refused_sends(void)
 		if (op == IBV_WR_SEND || op == IBV_WR_SEND_WITH_IMM)
 			continue;
 		wr = ok, wr.opcode = op;
-		refuse_second(wr, EINVAL);
+		refuse_second(wr, op < IBV_WR_ATOMIC_CMP_AND_SWP ? EINVAL :
+								  EOPNOTSUPP);
 	}
 	fake_qp_close(&f);
 }
@@ -309,14 +310,14 @@ static void doorbell(void)
 	CHECK(fake_qp_doorbells(&f) == 1);
 	f.qp.sq.hdr->cons = 6;
 	wr[2].opcode = IBV_WR_BIND_MW;
-	CHECK(post(wr, &bad) == EINVAL && bad == &wr[2]);
+	CHECK(post(wr, &bad) == EOPNOTSUPP && bad == &wr[2]);
 	CHECK(fake_qp_doorbells(&f) == 1);
 	/* none if nothing was posted, none for another flag */
-	CHECK(post(&wr[2], &bad) == EINVAL);
+	CHECK(post(&wr[2], &bad) == EOPNOTSUPP);
 	CHECK(fake_qp_doorbells(&f) == 0);
 	f.qp.sq.hdr->flags = ~SHCA_RING_NEED_WAKEUP;
 	f.qp.sq.hdr->cons = 8;
-	CHECK(post(&wr[1], &bad) == EINVAL);
+	CHECK(post(&wr[1], &bad) == EOPNOTSUPP);
 	CHECK(fake_qp_doorbells(&f) == 0);
 
 	/* the RQ has a flag of its own */

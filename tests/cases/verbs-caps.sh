@@ -1,6 +1,8 @@
 #!/bin/bash
-# What a device says of itself, and what it accepts, is what it does.
+# What a device says of itself, and what it accepts, is what it does; what is not
+# there answers EOPNOTSUPP.
 . "$(dirname "$0")/../lib-verbs.sh"
 
 topo 1500
 both vt_caps
+alone vt_absent
