@@ -180,7 +180,7 @@ struct shca_alloc_ucontext_resp {
 /* The CQ's mapping: struct shca_cq_hdr, then entries x struct shca_cqe. */
 struct shca_create_cq_resp {
 	struct shca_mmap_info map;
-	__u32 entries;		/* a power of two; cqe + 1 at least */
+	__u32 entries;		/* a power of two, at least the cqe asked for */
 	__u32 rsvd;
 };
 

@@ -55,7 +55,7 @@ int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!atomic_add_unless(&cq->dev->cqs, 1, SHCA_MAX_CQ))
 		return -ENOMEM;
 	cq->user = udata;
-	cq->entries = roundup_pow_of_two(attr->cqe + 1);
+	cq->entries = roundup_pow_of_two(attr->cqe);
 	size = sizeof(*cq->hdr) + (size_t)cq->entries * sizeof(*cq->cqe);
 	cq->map = shca_mmap_alloc(ctx, size);
 	if (IS_ERR(cq->map)) {
@@ -64,7 +64,7 @@ int shca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	cq->hdr = cq->map->mem;
 	cq->cqe = (struct shca_cqe *)(cq->hdr + 1);
-	ibcq->cqe = cq->entries - 1;
+	ibcq->cqe = cq->entries;
 	shca_cq_init(cq);
 
 	if (udata) {
