@@ -30,8 +30,10 @@
 	x(rx_drop_vl15)
 
 /*
- * Those that a queue pair counts too, in the same meaning.  They come first, since
- * ib_core reads counters of QPs by the index of the port's (verbs/counter.c).
+ * Those that a queue pair counts too, in the same meaning, but that a multicast
+ * packet is received once by the device and once by each QP of the group.  They
+ * come first, since ib_core reads counters of QPs by the index of the port's
+ * (verbs/counter.c).
  */
 #define SHCA_QP_STATS(x)			\
 	x(tx_packets)				\

@@ -155,7 +155,9 @@ struct rdma_hw_stats *shca_alloc_hw_port_stats(struct ib_device *ib, u32 port)
  * @port: 1
  * @index: of the one that is wanted; all are filled in
  *
- * ib_core adds what the counters of QPs show, so that is left out.
+ * ib_core adds what the counters of QPs show, so that is left out.  It can be
+ * more than is there, for a multicast packet is one of the port's and one of each
+ * member's; then the difference wraps, and ib_core's sum wraps back.
  *
  * Context: process.
  * Return: how many were filled in, or -EINVAL.
@@ -173,6 +175,6 @@ int shca_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
 	for (i = 0; i < SHCA_STAT_COUNT; i++)
 		stats->value[i] = shca_stats_sum(dev->stats, i);
 	for (i = 0; i < SHCA_QP_STAT_COUNT; i++)
-		stats->value[i] -= min(stats->value[i], counted[i]);
+		stats->value[i] -= counted[i];
 	return SHCA_STAT_COUNT;
 }

@@ -5,8 +5,20 @@
 . "$(dirname "$0")/../lib-ib.sh"
 
 back_to_back
+run rdma statistic qp set link shca1/1 auto type on
 run vt_mcast shca0 shca1
 ok 'attach, detach, and no more members than there may be'
+
+# Each member's counter had the packet, and the port has it once, whatever bound
+# queue pairs have counted. Packets of the subnet manager come meanwhile.
+received() { ibctl -j stats shca1 | jq -er 'map(select(.counter == "rx_packets"))[0].value'; }
+low=$(received) || fail 'no rx_packets'
+sleep 0.05 # ib_core shows values of 10 ms ago
+shown=$(counter shca1 rx_packets)
+high=$(received)
+((low <= shown && shown <= high)) || fail "sysfs has $shown packets, the device has received $low to $high"
+run rdma statistic qp set link shca1/1 auto off
+ok "$shown packets of the port"
 
 run ibctl cable del shca0/1
 run ibctl switch add sw0 ports 4
