@@ -63,11 +63,12 @@ struct shca_qp;
  * @mcast_members: how many there are, SHCA_MAX_MCAST_ATTACH at the most; under
  *	@mcast_lock
  * @mcast_groups: groups with a member, SHCA_MAX_MCAST_GRP at the most; the same
- * @bound_mutex: guards @bound, what its QPs have in bound_at, and the two below; a
- *	leaf
+ * @bound_mutex: guards @bound, what its QPs have in bound_at, and the three below;
+ *	nothing but the lock of @counters is taken under it
  * @bound: QPs that are bound to a counter of ib_core's (verbs/counter.c)
  * @bound_ended: what QPs had counted in counters when they were unbound
- * @counter_id: the last number given to a counter
+ * @counters: our part of each counter of ib_core's, by its number
+ * @counter_next: number after that of the last one
  * @attached: what fabric/ adds to it is there (verbs/device.c)
  * @announced: listeners were told that it exists, and it is in the list; under
  *	the list's mutex
@@ -108,7 +109,8 @@ struct shca_dev {
 	struct mutex bound_mutex;	/* QPs bound to counters */
 	struct list_head bound;
 	u64 bound_ended[SHCA_QP_STAT_COUNT];
-	u32 counter_id;
+	struct xarray counters;
+	u32 counter_next;
 	bool attached;
 	bool announced;
 	bool port_active;

@@ -8,6 +8,9 @@
  * include it.  So a counter is a sum of differences since QPs were bound, and
  * what counters ever showed is taken off what we tell of the port.
  */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_counter.h>
 
@@ -16,12 +19,16 @@
 #include "device.h"
 #include "ops.h"
 
-/*
- * A counter's values: the first SHCA_QP_STAT_COUNT are shown.  ib_core also
- * reads as many as a port has, hence SHCA_STAT_COUNT.  Behind them is the part
- * of QPs that are no longer bound.
+/**
+ * struct shca_counter - our part of a counter
+ * @ended: the part of QPs that are no longer bound
+ *
+ * ib_core has no room for it in its own, so we find it by the counter's number,
+ * in dev->counters.
  */
-#define ENDED	SHCA_STAT_COUNT
+struct shca_counter {
+	u64 ended[SHCA_QP_STAT_COUNT];
+};
 
 static void qp_values(const struct shca_qp *qp, u64 *v)
 {
@@ -78,12 +85,34 @@ struct rdma_hw_stats *shca_counter_alloc_stats(struct rdma_counter *counter)
 {
 	struct rdma_hw_stats *stats;
 
-	stats = rdma_alloc_hw_stats_struct(shca_stat_descs,
-					   ENDED + SHCA_QP_STAT_COUNT,
+	/*
+	 * ib_core adds up each counter of the port's, so there is one of each;
+	 * it shows those that are not disabled.
+	 */
+	stats = rdma_alloc_hw_stats_struct(shca_stat_descs, SHCA_STAT_COUNT,
 					   RDMA_HW_STATS_DEFAULT_LIFESPAN);
 	if (stats)
-		stats->num_counters = SHCA_QP_STAT_COUNT;
+		bitmap_set(stats->is_disabled, SHCA_QP_STAT_COUNT,
+			   SHCA_STAT_COUNT - SHCA_QP_STAT_COUNT);
 	return stats;
+}
+
+/* Give a new counter our part of it, and a number. */
+static int counter_new(struct shca_dev *dev, struct rdma_counter *counter)
+{
+	struct shca_counter *c = kzalloc(sizeof(*c), GFP_KERNEL);
+	int ret;
+
+	lockdep_assert_held(&dev->bound_mutex);
+	if (!c)
+		return -ENOMEM;
+	ret = xa_alloc_cyclic(&dev->counters, &counter->id, c, xa_limit_32b,
+			      &dev->counter_next, GFP_KERNEL);
+	if (ret < 0) {
+		kfree(c);
+		return ret;
+	}
+	return 0;
 }
 
 /**
@@ -95,23 +124,24 @@ struct rdma_hw_stats *shca_counter_alloc_stats(struct rdma_counter *counter)
  * its callers share.
  *
  * Context: process, under counter->lock.
- * Return: 0, or -EINVAL: the QP is bound.
+ * Return: 0, -EINVAL: the QP is bound, or -ENOMEM.
  */
 int shca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 {
 	struct shca_dev *dev = to_shca(ibqp->device);
 	struct shca_qp *qp = to_shca_qp(ibqp);
-	int ret = -EINVAL;
+	int ret = 0;
 
 	mutex_lock(&dev->bound_mutex);
 	if (ibqp->counter)
+		ret = -EINVAL;
+	else if (!counter->id)
+		ret = counter_new(dev, counter);
+	if (ret)
 		goto unlock;
-	if (!counter->id)
-		counter->id = ++dev->counter_id;
 	qp_values(qp, qp->bound_at);
 	list_add(&qp->bound, &dev->bound);
 	ibqp->counter = counter;
-	ret = 0;
 unlock:
 	mutex_unlock(&dev->bound_mutex);
 	return ret;
@@ -131,16 +161,16 @@ int shca_counter_unbind_qp(struct ib_qp *ibqp)
 	struct shca_dev *dev = to_shca(ibqp->device);
 	struct shca_qp *qp = to_shca_qp(ibqp);
 	u64 done[SHCA_QP_STAT_COUNT] = {};
+	struct shca_counter *c;
 	int i, ret = -EINVAL;
-	u64 *ended;
 
 	mutex_lock(&dev->bound_mutex);
 	if (!ibqp->counter)
 		goto unlock;
-	ended = ibqp->counter->stats->value + ENDED;
+	c = xa_load(&dev->counters, ibqp->counter->id);
 	add_since_bound(qp, done);
 	for (i = 0; i < SHCA_QP_STAT_COUNT; i++) {
-		ended[i] += done[i];
+		c->ended[i] += done[i];
 		dev->bound_ended[i] += done[i];
 	}
 	list_del_init(&qp->bound);
@@ -155,13 +185,18 @@ unlock:
  * shca_counter_dealloc - ib_device_ops.counter_dealloc
  * @counter: a counter that no QP is bound to
  *
- * Nothing of it is ours but its values, which ib_core frees.
- *
  * Context: process.
  * Return: 0.
  */
 int shca_counter_dealloc(struct rdma_counter *counter)
 {
+	struct shca_dev *dev = to_shca(counter->device);
+	struct shca_counter *c;
+
+	mutex_lock(&dev->bound_mutex);
+	c = xa_erase(&dev->counters, counter->id);
+	mutex_unlock(&dev->bound_mutex);
+	kfree(c);
 	return 0;
 }
 
@@ -176,10 +211,12 @@ int shca_counter_update_stats(struct rdma_counter *counter)
 {
 	struct shca_dev *dev = to_shca(counter->device);
 	u64 *value = counter->stats->value;
+	struct shca_counter *c;
 	struct shca_qp *qp;
 
 	mutex_lock(&dev->bound_mutex);
-	memcpy(value, value + ENDED, SHCA_QP_STAT_COUNT * sizeof(*value));
+	c = xa_load(&dev->counters, counter->id);
+	memcpy(value, c->ended, sizeof(c->ended));
 	list_for_each_entry(qp, &dev->bound, bound)
 		if (qp->ib->counter == counter)
 			add_since_bound(qp, value);

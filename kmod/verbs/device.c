@@ -226,6 +226,7 @@ static struct shca_dev *device_alloc(const struct shca_link_ops *link,
 	dev->mcast_seed = get_random_u32();
 	mutex_init(&dev->bound_mutex);
 	INIT_LIST_HEAD(&dev->bound);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	dev->window = SOFTHCA_WINDOW_DEFAULT;
 	dev->burst = SOFTHCA_BURST_DEFAULT;
 	dev->ndev = ndev;
@@ -284,6 +285,7 @@ void shca_device_dealloc(struct ib_device *ib)
 		part->detach(dev);
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->counters);
 	free_percpu(dev->stats);
 	if (dev->ndev)
 		netdev_put(dev->ndev, &dev->ndev_tracker);

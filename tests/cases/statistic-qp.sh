@@ -25,6 +25,8 @@ stat "$DEV_A" | jq -e 'length == 1 and .[0]["qp-type"] == "RC" and (.[0].lqpn | 
 for name in tx_packets rx_packets tx_bytes_referenced tx_bytes_copied tx_retransmits rx_rnr_naks ack_timeouts; do
 	of "$DEV_A" $name >/dev/null
 done
+jq -e '.[0] | keys - ["ifname", "port", "cntn", "qp-type", "lqpn", "pid", "comm"] | length == 7' /tmp/stat >/dev/null ||
+	fail "it has more: $(cat /tmp/stat)"
 let_go
 stat "$DEV_A" | jq -e 'length == 0' >/dev/null || fail "it is left: $(cat /tmp/stat)"
 ok 'auto: a counter for the type, gone with its QPs'
