@@ -45,6 +45,7 @@ enum {
 	SHCA_READ_CHUNK		= 32,
 };
 
-#define SHCA_MAX_MR_BYTES	(1ull << 40)
+/* The table of its pages is one allocation, which INT_MAX bounds. */
+#define SHCA_MAX_MR_BYTES	(1ull << 39)
 
 #endif /* _SHCA_LIMITS_H */

@@ -17,6 +17,10 @@
 /* Each page has an address of the kernel's. */
 static_assert(!IS_ENABLED(CONFIG_HIGHMEM));
 
+/* A region that is not aligned has a page more. */
+static_assert(((SHCA_MAX_MR_BYTES >> PAGE_SHIFT) + 1) * sizeof(void *) <=
+	      INT_MAX);
+
 /* The peer's permission for atomics may be given; no atomic will use it. */
 #define SHCA_ACCESS_SUPPORTED \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
