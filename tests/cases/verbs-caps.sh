@@ -4,5 +4,5 @@
 . "$(dirname "$0")/../lib-verbs.sh"
 
 topo 1500
-both vt_caps
 alone vt_absent
+both vt_caps 'ip -n A link set va down' 'ip -n A link set va up'
