@@ -162,10 +162,12 @@ static int destroy_ah(struct ibv_ah *ibah)
 
 static void free_context(struct ibv_context *context)
 {
-	struct shca_context *ctx = shca_to_context(context);
+	struct verbs_context *vctx = shca_container_of(context,
+						       struct verbs_context,
+						       context);
 
-	verbs_uninit_context(&ctx->vctx);
-	free(ctx);
+	verbs_uninit_context(vctx);
+	free(vctx);
 }
 
 static const struct verbs_context_ops context_ops = {
@@ -195,37 +197,29 @@ static const struct verbs_context_ops context_ops = {
 	.free_context		= free_context,
 };
 
+/* A context has nothing of ours, and we use nothing of the module's response. */
 static struct verbs_context *alloc_context(struct ibv_device *device,
 					   int cmd_fd, void *private_data)
 {
-	struct {
-		struct ib_uverbs_get_context_resp core;
-		struct shca_alloc_ucontext_resp drv;
-	} resp = {};
+	struct ib_uverbs_get_context_resp resp = {};
 	struct ibv_get_context cmd = {};
-	struct shca_context *ctx;
+	struct verbs_context *vctx;
 
-	static_assert(offsetof(__typeof__(resp), drv) == sizeof(resp.core),
-		      "the driver's response follows the core's");
 	(void)private_data;
 
-	/* The fourth argument is the offset of our vctx, as a pointer. */
-	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
-					    &((struct shca_context *)NULL)->vctx,
-					    SHCA_DRIVER_ID);
-	if (!ctx)
+	/* The fourth argument is the offset of vctx in what is allocated. */
+	vctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*vctx),
+					     NULL, SHCA_DRIVER_ID);
+	if (!vctx)
 		return NULL;
-	if (ibv_cmd_get_context(&ctx->vctx, &cmd, sizeof(cmd), &resp.core,
-				sizeof(resp)))
+	if (ibv_cmd_get_context(vctx, &cmd, sizeof(cmd), &resp, sizeof(resp)))
 		goto err_uninit_context;
-	ctx->max_inline = resp.drv.max_inline;
-	ctx->features = resp.drv.features;
-	verbs_set_ops(&ctx->vctx, &context_ops);
-	return &ctx->vctx;
+	verbs_set_ops(vctx, &context_ops);
+	return vctx;
 
 err_uninit_context:
-	verbs_uninit_context(&ctx->vctx);
-	free(ctx);
+	verbs_uninit_context(vctx);
+	free(vctx);
 	return NULL;
 }
 

@@ -16,18 +16,6 @@
 /* A message of IBA is at most this long. */
 #define SHCA_MAX_MESSAGE	(1u << 31)
 
-/**
- * struct shca_context - an opened device
- * @vctx: the library's part
- * @max_inline: bytes of inline data that a QP can ask for
- * @features: what the module offers beyond ABI version 1
- */
-struct shca_context {
-	struct verbs_context vctx;
-	uint32_t max_inline;
-	uint32_t features;
-};
-
 struct shca_ah {
 	struct ibv_ah ah;
 	uint32_t number;	/* names it in a WQE */
@@ -90,11 +78,6 @@ struct shca_qp {
 	void *map;
 	size_t map_size;
 };
-
-static inline struct shca_context *shca_to_context(struct ibv_context *context)
-{
-	return shca_container_of(context, struct shca_context, vctx.context);
-}
 
 static inline struct shca_ah *shca_to_ah(struct ibv_ah *ah)
 {

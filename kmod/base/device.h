@@ -34,7 +34,7 @@ struct shca_qp;
  * @ndev_tracker: that reference
  * @net: the namespace whose sockets this device holds open; NULL when it does
  *	not (any more). Written under the link's own mutex, read under RCU.
- * @list: in the list of devices (verbs/device.c), under its mutex and RCU
+ * @list: in the list of devices (verbs/device.c), under its mutex
  * @link: how packets reach the peer
  * @link_list: the link's own list, of the devices of a namespace; changed by
  *	open and close under the link's mutex, walked under RCU

@@ -9,7 +9,6 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "../compat/generated.h"
 #include "ctl.h"
 #include "nodes.h"
 

@@ -3,10 +3,11 @@
  * Completion queues.
  *
  * A runner posts CQEs; a process polls its ring itself, a kernel consumer
- * through poll_cq.  Events: the handler of a user CQ (ib_uverbs' own, which
- * calls no verb) is called by the poster; that of a kernel CQ, which calls any
- * verb it likes, runs as work.  Either way one at a time a CQ, and never under
- * the lock of the ring or of a QP (core_locking.rst).
+ * through poll_cq.  Events: the handler of a kernel CQ, which calls any verb it
+ * likes, runs as work.  That of a user CQ is ib_uverbs' own: it calls no verb and
+ * takes its leaf locks only, so the poster calls it, also within post_send (the
+ * doorbell), where the kernel's core_locking.rst would have no handler run.  Either
+ * way one at a time a CQ, and never under the lock of the ring.
  */
 #include <linux/slab.h>
 

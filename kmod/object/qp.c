@@ -24,7 +24,6 @@ static void qp_event_work(struct work_struct *work)
 		[SHCA_EV_REQ_ERR]	= IB_EVENT_QP_REQ_ERR,
 		[SHCA_EV_ACCESS_ERR]	= IB_EVENT_QP_ACCESS_ERR,
 		[SHCA_EV_COMM_EST]	= IB_EVENT_COMM_EST,
-		[SHCA_EV_SQ_DRAINED]	= IB_EVENT_SQ_DRAINED,
 	};
 	struct shca_qp *qp = container_of(work, struct shca_qp, event_work);
 	struct ib_event ev = {

@@ -265,7 +265,7 @@ void shca_datagram_receive(struct shca_qp *qp, const struct shca_request *req,
 			   struct sk_buff *skb)
 {
 	struct shca_rq *rq = &qp->rq;
-	struct shca_cqe cqe = { };
+	struct shca_cqe cqe = { .port_num = 1, .vlan_id = SHCA_CQE_NO_VLAN };
 	u8 grh[SHCA_GRH_LEN];
 	struct shca_src src = { .buf = grh, .len = sizeof(grh) };
 	int ret;

@@ -484,7 +484,7 @@ bool shca_local_datagram(struct shca_qp *qp, u32 qpn,
 	struct shca_burst *from = qp->sq.burst;
 	const struct shca_tx_pkt *pkt = &from->pkt[0];
 	u32 len = pkt->hdr_len + pkt->payload + pkt->pad + SHCA_ICRC_SIZE;
-	struct shca_cqe cqe = { };
+	struct shca_cqe cqe = { .port_num = 1, .vlan_id = SHCA_CQE_NO_VLAN };
 	u8 grh[SHCA_GRH_LEN];
 	struct shca_qp *peer;
 	int ret;

@@ -467,7 +467,7 @@ bool shca_responder_ready(const struct shca_qp *qp)
 	enum ib_qp_state state = shca_qp_state(qp);
 
 	return state == IB_QPS_RTR || state == IB_QPS_RTS ||
-	       state == IB_QPS_SQD || state == IB_QPS_SQE;
+	       state == IB_QPS_SQE;
 }
 
 /* One turn; returns true if the budget ended it. */

@@ -5,7 +5,9 @@
  * It belongs to the CQ or QP, which releases it when it is destroyed.  A
  * process' mapping holds references to the pages, not to us: it keeps working
  * (and no longer matters) after the object, the device and the module are gone.
- * So there are no vm_ops, and nothing here waits for munmap.
+ * So nothing here waits for munmap, and we have no vm_ops.  ib_uverbs installs its
+ * own before it calls us; they keep track of what rdma_user_mmap_io() maps, and
+ * leave ours alone.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

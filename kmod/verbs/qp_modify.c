@@ -208,16 +208,6 @@ static void to_reset(struct shca_qp *qp)
 	reset_ring(&qp->rq.ring, &qp->rq_post_lock);
 }
 
-static void to_error(struct shca_qp *qp, enum ib_qp_state cur)
-{
-	lockdep_assert_held(&qp->mod);
-	if (cur == IB_QPS_RESET) {
-		WRITE_ONCE(qp->state, IB_QPS_INIT);
-		shca_transport_open(qp);
-	}
-	shca_qp_error(qp, SOFTHCA_ERROR_REASON_MOVED_BY_USER, 0xff, 0);
-}
-
 /* All other changes of state, and those within one */
 static int to_state(struct shca_qp *qp, const struct ib_qp_attr *attr, int mask,
 		    enum ib_qp_state cur, enum ib_qp_state next,
@@ -284,7 +274,7 @@ int shca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		to_reset(qp);
 		break;
 	case IB_QPS_ERR:
-		to_error(qp, cur);
+		shca_qp_error(qp, SOFTHCA_ERROR_REASON_MOVED_BY_USER, 0xff, 0);
 		break;
 	default:
 		ret = to_state(qp, attr, mask, cur, next, &av);
