@@ -25,7 +25,7 @@ stat "$DEV_A" | jq -e 'length == 1 and .[0]["qp-type"] == "RC" and (.[0].lqpn | 
 for name in tx_packets rx_packets tx_bytes_referenced tx_bytes_copied tx_retransmits rx_rnr_naks ack_timeouts; do
 	of "$DEV_A" $name >/dev/null
 done
-jq -e '.[0] | keys - ["ifname", "port", "cntn", "qp-type", "lqpn", "pid", "comm"] | length == 7' /tmp/stat >/dev/null ||
+jq -e '.[0] | keys - ["ifindex", "ifname", "port", "cntn", "qp-type", "lqpn", "pid", "comm"] | length == 7' /tmp/stat >/dev/null ||
 	fail "it has more: $(cat /tmp/stat)"
 let_go
 stat "$DEV_A" | jq -e 'length == 0' >/dev/null || fail "it is left: $(cat /tmp/stat)"
@@ -59,8 +59,8 @@ run rdma statistic qp bind link "$DEV_A/1" lqpn "$qpn"
 let_go
 ok "by hand: QP $qpn bound, unbound and bound again until it is destroyed"
 
-# two at once: one of them
+# some at once: one of them
 index=$(rdma -j dev show "$DEV_A" | jq -er '.[0].ifindex') || fail 'no index'
 run vt_bind -d "$DEV_A" -n "$(by_kernel 2000 300 500)" "$index"
 stat "$DEV_A" | jq -e 'length == 0' >/dev/null || fail "it is left: $(cat /tmp/stat)"
-ok 'two threads that bind one queue pair: one of them does'
+ok 'threads that bind one queue pair at once: one of them does'

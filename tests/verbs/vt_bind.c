@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * vt_bind: two threads bind one queue pair to a counter of its own at the same
- * time, over and over, as two `rdma statistic qp bind` would, while a third reads the
- * port's counters.  One of the two succeeds each time, and the reader never hangs.
+ * vt_bind: some threads bind one queue pair to a counter of its own at the same
+ * time, over and over, as so many `rdma statistic qp bind` would, while another reads
+ * the port's counters.  One of them succeeds each time, and the reader never hangs.
  *
  *	vt_bind -d DEV -n TIMES INDEX
  *
@@ -21,7 +21,7 @@
 
 #include "shca_test.h"
 
-#define THREADS	2
+#define THREADS	8
 
 static struct vt_dev *dev;
 static uint32_t dev_index, qpn;
@@ -153,15 +153,19 @@ int main(int argc, char **argv)
 	require(!pthread_create(&reader, NULL, read_thread, NULL),
 		"pthread_create");
 	for (unsigned long i = 0; i < times; i++) {
-		struct result *won;
+		struct result *won = NULL;
 
-		vt_step("two at once for the %luth time", i + 1);
+		vt_step("%d at once for the %luth time", THREADS, i + 1);
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
-		require(!results[0].err != !results[1].err,
-			"one says '%s', the other '%s'",
-			strerror(results[0].err), strerror(results[1].err));
-		won = &results[!!results[0].err];
+		for (int t = 0; t < THREADS; t++) {
+			if (results[t].err)
+				continue;
+			require(!won, "it is bound to counters %u and %u",
+				won->counter, results[t].counter);
+			won = &results[t];
+		}
+		require(won, "all are refused: %s", strerror(results[0].err));
 		require(!ask(sock, RDMA_NLDEV_CMD_STAT_DEL, won->counter).err,
 			"it is not bound to counter %u", won->counter);
 	}
