@@ -18,7 +18,7 @@
 #define GRH	40
 #define LEN	64
 #define MS	20000
-#define BEHIND	3000	/* more than 16 turns of 64 */
+#define BEHIND	16000	/* more than the kernel does at a stretch */
 #define RECVS	64
 #define RECV_ID	100000
 
