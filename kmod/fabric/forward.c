@@ -11,6 +11,15 @@ static struct shca_fwd drop(enum shca_fwd_why why)
 	return (struct shca_fwd) { .verdict = SHCA_FWD_DROP, .why = why };
 }
 
+/* The way out is known, and is not open. */
+static struct shca_fwd not_open(u8 port)
+{
+	return (struct shca_fwd) {
+		.verdict = SHCA_FWD_DROP, .why = SHCA_FWD_STATE,
+		.ports = 1ull << port,
+	};
+}
+
 static struct shca_fwd out(u64 ports)
 {
 	return (struct shca_fwd) { .verdict = SHCA_FWD_OUT, .ports = ports };
@@ -78,7 +87,7 @@ struct shca_fwd shca_forward(const struct shca_node *n, u8 in,
 	if (!port || port > n->num_ports || port == in)
 		return drop(SHCA_FWD_NO_ROUTE);
 	if (mgmt ? !carries_mgmt(n, port) : !carries_data(n, port))
-		return drop(SHCA_FWD_STATE);
+		return not_open(port);
 	return out(1ull << port);
 }
 
@@ -87,7 +96,7 @@ static struct shca_fwd hop(const struct shca_node *n, u8 port)
 	if (!port || port > n->num_ports)
 		return drop(SHCA_FWD_VL15);
 	if (!carries_mgmt(n, port))
-		return drop(SHCA_FWD_STATE);
+		return not_open(port);
 	return out(1ull << port);
 }
 

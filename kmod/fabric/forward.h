@@ -31,7 +31,8 @@ enum shca_fwd_why {
  * struct shca_fwd - the answer
  * @verdict: what to do
  * @why: with SHCA_FWD_DROP
- * @ports: with SHCA_FWD_OUT: bit n is external port n
+ * @ports: with SHCA_FWD_OUT: bit n is external port n; with SHCA_FWD_DROP: the one
+ *	that it would have left by, if that is why
  * @lid: with SHCA_FWD_BY_LID: the destination
  */
 struct shca_fwd {

@@ -41,6 +41,13 @@ static void drop(struct shca_switch *sw, u8 port, enum shca_fwd_why why,
 	kfree_skb(skb);
 }
 
+/* As shca_forward() and shca_forward_directed() have decided */
+static void drop_fwd(struct shca_switch *sw, u8 in, const struct shca_fwd *f,
+		     struct sk_buff *skb)
+{
+	drop(sw, f->ports ? __ffs64(f->ports) : in, f->why, skb);
+}
+
 /* Set the VL that the way out wants. A clone's header is made its own first. */
 static bool set_vl(struct sk_buff *skb, u8 vl)
 {
@@ -109,9 +116,10 @@ static void route(struct shca_switch *sw, u8 in, struct sk_buff *skb)
 
 	if (f.verdict == SHCA_FWD_OUT)
 		send_ports(sw, in, f.ports, skb);
+	else if (f.verdict == SHCA_FWD_DROP)
+		drop_fwd(sw, in, &f, skb);
 	else
-		drop(sw, in, f.verdict == SHCA_FWD_DROP ? f.why :
-		     SHCA_FWD_NO_ROUTE, skb);
+		drop(sw, in, SHCA_FWD_NO_ROUTE, skb);
 }
 
 static u16 own_lid(const struct shca_switch *sw)
@@ -302,7 +310,7 @@ static void local(struct shca_switch *sw, u8 in, struct shca_mad_path *path,
 			back.dlid = SHCA_LID_PERMISSIVE;
 			back.slid = SHCA_LID_PERMISSIVE;
 		} else {
-			drop(sw, in, f.why, skb);
+			drop_fwd(sw, in, &f, skb);
 			return;
 		}
 	}
@@ -337,7 +345,7 @@ static void directed(struct shca_switch *sw, u8 in, bool by_lid,
 		local(sw, in, path, &smp, skb);
 		break;
 	default:
-		drop(sw, in, f.why, skb);
+		drop_fwd(sw, in, &f, skb);
 		break;
 	}
 }
@@ -392,7 +400,7 @@ static u32 switch_receive(struct shca_plug *plug, struct sk_buff *skb)
 		for_us(sw, in, false, skb);
 		return 1;
 	default:
-		drop(sw, in, f.why, skb);
+		drop_fwd(sw, in, &f, skb);
 		return 0;
 	}
 }

@@ -50,6 +50,12 @@ static bool dropped(struct shca_fwd f, enum shca_fwd_why why)
 	return f.verdict == SHCA_FWD_DROP && f.why == why;
 }
 
+/* for want of the port that it would leave by; 0: not for that */
+static bool not_open(struct shca_fwd f, u8 out)
+{
+	return dropped(f, SHCA_FWD_STATE) && f.ports == (out ? 1u << out : 0);
+}
+
 static bool goes(struct shca_fwd f, u64 ports)
 {
 	return f.verdict == SHCA_FWD_OUT && f.ports == ports;
@@ -60,8 +66,8 @@ static void test_unicast(void)
 	CHECK(goes(by_lid(1, 0, 12), 1 << 2), "port 2");
 	CHECK(goes(by_lid(0, 0, 12), 1 << 2), "from the switch");
 	CHECK(goes(by_lid(5, 0, 11), 1 << 1), "from an ARMED port");
-	CHECK(dropped(by_lid(6, 0, 11), SHCA_FWD_STATE), "from INIT");
-	CHECK(dropped(by_lid(1, 0, 15), SHCA_FWD_STATE), "to ARMED");
+	CHECK(not_open(by_lid(6, 0, 11), 0), "from INIT");
+	CHECK(not_open(by_lid(1, 0, 15), 5), "to ARMED");
 	CHECK(dropped(by_lid(2, 0, 12), SHCA_FWD_NO_ROUTE), "back");
 	CHECK(dropped(by_lid(1, 0, 99), SHCA_FWD_NO_ROUTE), "unknown LID");
 	CHECK(dropped(by_lid(1, 0, 30), SHCA_FWD_NO_ROUTE), "no such port");
@@ -83,14 +89,14 @@ static void test_management(void)
 	CHECK(dropped(by_lid(6, 15, 16), SHCA_FWD_NO_ROUTE), "back");
 	CHECK(goes(by_lid(1, 15, 16), 1 << 6), "to INIT");
 	CHECK(goes(by_lid(6, 15, 15), 1 << 5), "from INIT");
-	CHECK(dropped(by_lid(1, 15, 17), SHCA_FWD_STATE), "to DOWN");
+	CHECK(not_open(by_lid(1, 15, 17), 7), "to DOWN");
 	CHECK(dropped(by_lid(1, 15, 0xc002), SHCA_FWD_VL15), "multicast");
 	CHECK(by_lid(6, 15, 3).verdict == SHCA_FWD_LOCAL, "own LID");
 	CHECK(by_lid(6, 15, 0xffff).verdict == SHCA_FWD_DIRECTED, "directed");
 	/* A port that a Set took to DOWN answers it before the link goes. */
 	shca_pi_set_state(&port[2].info, SHCA_PORT_DOWN);
 	CHECK(goes(by_lid(1, 15, 12), 1 << 2), "set to DOWN");
-	CHECK(dropped(by_lid(1, 0, 12), SHCA_FWD_STATE), "data to DOWN");
+	CHECK(not_open(by_lid(1, 0, 12), 2), "data to DOWN");
 }
 
 static void test_multicast(void)
@@ -197,7 +203,7 @@ static void test_bad_paths(void)
 	CHECK(dropped(directed(1, false), SHCA_FWD_VL15), "no such port");
 	path(1, 2, false);
 	smp.initial_path[2] = 7;
-	CHECK(dropped(directed(1, false), SHCA_FWD_STATE), "port is DOWN");
+	CHECK(not_open(directed(1, false), 7), "port is DOWN");
 	path(2, 2, false);
 	smp.mgmt_class = 0x01;
 	CHECK(dropped(directed(1, false), SHCA_FWD_VL15), "class");
