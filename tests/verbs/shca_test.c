@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The helpers of shca_test.h: process (failing, watchdog), device, memory and
- * patterns, queue pairs, completions, posting, control connection.  Nothing
+ * patterns, queue pairs, completions, posting.  Nothing
  * here is thread-safe except the functions that post, poll and check.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -684,7 +682,7 @@ void vt_expect_none(struct ibv_cq *cq, unsigned int ms, const char *what)
 		     ibv_wc_status_str(wc.status));
 }
 
-static bool readable(int fd, unsigned int ms)
+bool vt_readable(int fd, unsigned int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int n;
@@ -700,7 +698,7 @@ bool vt_wait_event(struct ibv_comp_channel *chan, unsigned int ms)
 	struct ibv_cq *cq;
 	void *context;
 
-	if (!readable(chan->fd, ms))
+	if (!vt_readable(chan->fd, ms))
 		return false;
 	require(!ibv_get_cq_event(chan, &cq, &context), "get_cq_event: %m");
 	ibv_ack_cq_events(cq, 1);
@@ -712,7 +710,7 @@ bool vt_async_event(struct ibv_context *ctx, enum ibv_event_type type,
 {
 	struct ibv_async_event event;
 
-	if (!readable(ctx->async_fd, ms))
+	if (!vt_readable(ctx->async_fd, ms))
 		return false;
 	require(!ibv_get_async_event(ctx, &event), "get_async_event: %m");
 	require(event.event_type == type, "event \"%s\", should be \"%s\"",
@@ -806,95 +804,4 @@ void vt_post_recv(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sge,
 	int rc = vt_try_recv(qp, wr_id, sge, num_sge);
 
 	require(!rc, "post_recv: %s", strerror(rc));
-}
-
-/* ---- control connection ---------------------------------------------- */
-
-static struct addrinfo *resolve(const char *host, const char *port)
-{
-	struct addrinfo hints = {
-		.ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV |
-			    (host ? 0 : AI_PASSIVE),
-	};
-	struct addrinfo *res;
-	int rc = getaddrinfo(host, port, &hints, &res);
-
-	require(!rc, "%s port %s: %s", host ? host : "any", port,
-		gai_strerror(rc));
-	return res;
-}
-
-int vt_listen_accept(const char *port, unsigned int seconds)
-{
-	struct addrinfo *ai, *any = resolve(NULL, port);
-	int one = 1, fd, sock;
-
-	/* the IPv6 wildcard takes IPv4 too, where there is IPv6 */
-	for (ai = any; ai->ai_next && ai->ai_family != AF_INET6;)
-		ai = ai->ai_next;
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 && ai->ai_family == AF_INET6) {
-		for (ai = any; ai->ai_next && ai->ai_family != AF_INET;)
-			ai = ai->ai_next;
-		fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	}
-	require(fd >= 0, "socket: %m");
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	require(!bind(fd, ai->ai_addr, ai->ai_addrlen), "bind to port %s: %m",
-		port);
-	require(!listen(fd, 1), "listen: %m");
-	require(readable(fd, seconds * 1000), "nobody came in %u s", seconds);
-	sock = accept(fd, NULL, NULL);
-	require(sock >= 0, "accept: %m");
-	close(fd);
-	freeaddrinfo(any);
-	return sock;
-}
-
-int vt_dial(const char *host, const char *port, unsigned int seconds)
-{
-	struct addrinfo *ai = resolve(host, port);
-	uint64_t end = vt_now_us() + seconds * 1000000ull;
-	int fd;
-
-	for (;;) {
-		fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		require(fd >= 0, "socket: %m");
-		if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
-			break;
-		require(vt_now_us() < end, "connect to %s port %s: %m", host,
-			port);
-		close(fd);
-		usleep(20000);
-	}
-	freeaddrinfo(ai);
-	return fd;
-}
-
-void vt_tell(int sock, const void *p, size_t len)
-{
-	const uint8_t *b = p;
-
-	while (len) {
-		ssize_t n = send(sock, b, len, MSG_NOSIGNAL);
-
-		require(n > 0, "the peer is gone: %m");
-		b += n;
-		len -= n;
-	}
-}
-
-void vt_hear(int sock, void *p, size_t len)
-{
-	uint8_t *b = p;
-
-	while (len) {
-		ssize_t n = recv(sock, b, len, 0);
-
-		require(n, "the peer has ended");
-		require(n > 0, "control connection: %m");
-		b += n;
-		len -= n;
-	}
 }

@@ -227,6 +227,9 @@ void vt_post_datagram(struct ibv_qp *qp, struct ibv_sge *sge, struct ibv_ah *ah,
 void vt_post_recv(struct ibv_qp *qp, uint64_t wr_id, struct ibv_sge *sge,
 		  int num_sge);
 
+/** vt_readable - there is something to read within @ms */
+bool vt_readable(int fd, unsigned int ms);
+
 /* a control connection between two processes */
 int vt_listen_accept(const char *port, unsigned int seconds);
 int vt_dial(const char *host, const char *port, unsigned int seconds);
