@@ -182,19 +182,23 @@ struct vt_dev *vt_open(const char *name, const char *gid)
 {
 	struct ibv_port_attr port;
 	struct vt_dev *dev = open_port(name, &port);
+	bool ib = port.link_layer == IBV_LINK_LAYER_INFINIBAND;
 
-	choose_gid(dev, gid);
+	dev->grh = !ib || gid;
+	if (!ib)
+		choose_gid(dev, gid);
+	else
+		require((!gid || !vt_number(gid, 0, 0)) &&
+			!ibv_query_gid(dev->ctx, 1, 0, &dev->gid),
+			"no GID 0 of %s: %m", name);
 	return dev;
 }
 
 struct vt_dev *vt_open_ib(const char *name)
 {
-	struct ibv_port_attr port;
-	struct vt_dev *dev = open_port(name, &port);
+	struct vt_dev *dev = vt_open(name, NULL);
 
-	require(port.link_layer == IBV_LINK_LAYER_INFINIBAND,
-		"%s is not of native InfiniBand", name);
-	require(!ibv_query_gid(dev->ctx, 1, 0, &dev->gid), "query_gid: %m");
+	require(dev->lid, "%s is not of native InfiniBand", name);
 	return dev;
 }
 
@@ -523,15 +527,18 @@ struct vt_addr vt_addr_of(const struct vt_end *end)
 		.qpn = end->qp->qp_num,
 		.psn = end->psn,
 		.mtu = end->dev->mtu,
+		.lid = end->dev->lid | end->dev->path_bits,
 		.gid = end->dev->gid,
 	};
 }
 
-static struct ibv_ah_attr ah_attr(const struct vt_dev *dev,
+static struct ibv_ah_attr ah_attr(const struct vt_dev *dev, uint16_t dlid,
 				  const union ibv_gid *dgid)
 {
 	return (struct ibv_ah_attr){
-		.is_global = 1,
+		.dlid = dlid,
+		.src_path_bits = dev->path_bits,
+		.is_global = dev->grh,
 		.port_num = dev->port,
 		.grh = {
 			.dgid = *dgid,
@@ -553,7 +560,7 @@ void vt_to_rtr(struct vt_end *end, const struct vt_addr *peer,
 		.max_dest_rd_atomic =
 			opt->rd_atomic < 0 ? 0 : or_usual(opt->rd_atomic, 4),
 		.min_rnr_timer = or_usual(opt->min_rnr_timer, 12),
-		.ah_attr = ah_attr(end->dev, &peer->gid),
+		.ah_attr = ah_attr(end->dev, peer->lid, &peer->gid),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 		   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
@@ -622,9 +629,10 @@ enum ibv_qp_state vt_state(struct ibv_qp *qp)
 	return attr.qp_state;
 }
 
-struct ibv_ah *vt_ah(struct vt_end *end, const union ibv_gid *dgid)
+struct ibv_ah *vt_ah(struct vt_end *end, const struct vt_dev *to)
 {
-	struct ibv_ah_attr attr = ah_attr(end->dev, dgid);
+	struct ibv_ah_attr attr = ah_attr(end->dev, to->lid | to->path_bits,
+					  &to->gid);
 	struct ibv_ah *ah = ibv_create_ah(end->qp->pd, &attr);
 
 	require(ah, "create_ah: %m");

@@ -51,6 +51,8 @@ uint64_t vt_now_us(void);
  * @name: name of the device
  * @port: always 1
  * @lid: of the port; 0 with RoCE
+ * @path_bits: of the LIDs that the port has, the one that it sends from
+ * @grh: queue pairs are connected by GID; else by LID alone
  * @gid_index: index of @gid
  * @gid: the RoCEv2 GID chosen by vt_open(), or GID 0
  * @mtu: active MTU of the port
@@ -61,6 +63,8 @@ struct vt_dev {
 	char name[64];
 	uint8_t port;
 	uint16_t lid;
+	uint8_t path_bits;
+	bool grh;
 	int gid_index;
 	union ibv_gid gid;
 	enum ibv_mtu mtu;
@@ -69,7 +73,8 @@ struct vt_dev {
 /**
  * vt_open - open a device
  * @name: its name
- * @gid: an IP address, a GID index, or NULL: the first IPv4 GID, else GID 0
+ * @gid: an IP address, a GID index, or NULL: the first IPv4 GID, else GID 0. Of a
+ *	native InfiniBand port NULL (no GRH) or 0.
  */
 struct vt_dev *vt_open(const char *name, const char *gid);
 /** vt_open_ib - open a device with a native InfiniBand port */
@@ -177,7 +182,7 @@ struct vt_addr {
 	uint32_t qpn;
 	uint32_t psn;
 	uint32_t mtu;
-	uint32_t rsvd;
+	uint32_t lid;	/* that the end sends from */
 	union ibv_gid gid;
 };
 
@@ -194,7 +199,8 @@ void vt_connect_to(struct vt_end *end, const struct vt_addr *peer,
 void vt_connect(struct vt_end *a, struct vt_end *b, const struct vt_opt *opt);
 int vt_to_err(struct ibv_qp *qp);
 enum ibv_qp_state vt_state(struct ibv_qp *qp);
-struct ibv_ah *vt_ah(struct vt_end *end, const union ibv_gid *dgid);
+/** vt_ah - the path from @end to the port of @to */
+struct ibv_ah *vt_ah(struct vt_end *end, const struct vt_dev *to);
 
 /** vt_poll - the next completion, within @ms; false if none came */
 bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, unsigned int ms);

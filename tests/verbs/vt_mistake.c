@@ -260,7 +260,7 @@ static void datagram(uint32_t qkey, size_t room)
 	if (room)
 		receive_one(room);
 	wr.sg_list = &sge;
-	wr.wr.ud.ah = vt_ah(&a, &dev_b->gid);
+	wr.wr.ud.ah = vt_ah(&a, dev_b);
 	wr.wr.ud.remote_qpn = b.qp->qp_num;
 	wr.wr.ud.remote_qkey = qkey;
 	require(!vt_try_send(a.qp, &wr), "post_send");

@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 	r.rx_a = vt_alloc(da->pd, GRH + r.mtu, 3, IBV_ACCESS_LOCAL_WRITE);
 	r.rx = vt_alloc(db->pd, GRH + r.mtu, 5, IBV_ACCESS_LOCAL_WRITE);
 	r.tx_b = vt_alloc(db->pd, r.mtu, 7, IBV_ACCESS_LOCAL_WRITE);
-	r.ah = vt_ah(&r.a, &db->gid);
+	r.ah = vt_ah(&r.a, db);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		one(&r, sizes[i], false);
 		one(&r, sizes[i], true);
