@@ -1,11 +1,11 @@
 #!/bin/bash
-# The tools of infiniband-diags on a switch with three adapters: each says what
-# is so, compared with what sysfs and ibctl say.
-. "$(dirname "$0")/../lib.sh"
+# The tools of infiniband-diags on a switch with three adapters of four LIDs each:
+# each says what is so, compared with what sysfs and ibctl say.
+. "$(dirname "$0")/../lib-verbs.sh"
 . "$(dirname "$0")/../lib-ib.sh"
 
 star 3 2 # ports 2, 3 and 4
-osm_start shca0 --sweep 2
+osm_start shca0 --sweep 2 --lmc 2
 active shca0 shca1 shca2
 L0=$(lid_of shca0) L1=$(lid_of shca1) L2=$(lid_of shca2)
 SW=$(ibctl -j switch show sw0 | jq .lid)
@@ -68,9 +68,9 @@ on shca1 saquery NR >/tmp/o || fail 'saquery NR'
 ok saquery
 
 on shca0 ibtracert "$L1" "$L2" >/tmp/o || fail 'ibtracert'
-says /tmp/o ibtracert "^From ca .*lid $L1-$L1 \"shca1\""
+says /tmp/o ibtracert "^From ca .*lid $L1-$((L1 + 3)) \"shca1\""
 says /tmp/o ibtracert '^\[1\] -> switch port .*\[3\] lid .* "sw0"'
-says /tmp/o ibtracert "^\[4\] -> ca port .*\[1\] lid $L2-$L2 \"shca2\""
+says /tmp/o ibtracert "^\[4\] -> ca port .*\[1\] lid $L2-$((L2 + 3)) \"shca2\""
 ok ibtracert
 
 on shca0 ibroute "$SW" >/tmp/o || fail 'ibroute'
@@ -80,6 +80,23 @@ says /tmp/o ibroute "^0x0*$(printf %x "$L2") 004 :.*shca2"
 on shca0 ibroute -M "$SW" >/tmp/o || fail 'ibroute -M'
 says /tmp/o 'ibroute -M' '^Multicast mlids \[0xc000-0xc3ff\] of switch'
 ok ibroute
+
+for i in 0 1 2; do
+	[[ $(cat "/sys/class/infiniband/shca$i/ports/1/lid_mask_count") == 2 ]] || fail "the LMC of shca$i is not 2"
+	lid=$(lid_of "shca$i")
+	((lid % 4 == 0)) || fail "LID $lid with an LMC of 2"
+	for bits in 0 1 2 3; do
+		on shca2 smpquery nodeinfo $((lid + bits)) >/tmp/o || fail "smpquery by LID $lid + $bits"
+		says /tmp/o "smpquery nodeinfo $lid + $bits" "^Guid:\.*$(guid "shca$i")"
+	done
+done
+on shca0 ibroute "$SW" >/tmp/o || fail 'ibroute'
+says /tmp/o ibroute "^0x0*$(printf %x $((L1 + 3))) 003 :"
+for bits in 0 3; do
+	run vt_all -b $bits shca0 shca1 shca2
+done
+pair_of command 'vt_xfer -d shca1 -s' command vt_xfer -d shca2 -c 127.0.0.1 -B 2 -n 0-8,4099
+ok 'all LIDs of a port: SMPs, UD and RC'
 
 ibping -S -C shca1 -P 1 &
 server=$!
@@ -97,6 +114,17 @@ for name in PortXmitPkts PortRcvPkts; do
 	((n >= 50 && n < 80)) || fail "perfquery: $name is $n after 50 pings"
 done
 ok perfquery
+
+# What the subnet manager keeps of a node it learns anew by the trap of a change.
+traps() { cat "$OSM_DIR"/shca0/log* | grep -c 'num:144 '; }
+before=$(traps)
+echo renamed >/sys/class/infiniband/shca1/node_desc
+wait_until 20 eval 'on shca2 saquery NR | grep -q "NodeDescription\.*renamed"' || {
+	osm_log
+	fail 'the subnet manager does not hear of a new node description'
+}
+(($(traps) > before)) || fail 'no trap 144 in its log'
+ok 'trap 144'
 
 # Nobody has LID 999, so the switch does not know the way.
 on shca2 smpquery -t 100 nodeinfo 999 >/dev/null 2>&1 && fail 'an answer from a LID that there is not'

@@ -8,7 +8,9 @@
  * All of a round are under way at once: every port posts its datagrams with one
  * call, then all completion queues are polled in turn.
  *
- *	vt_all [-t SECONDS] [-l BYTES] [-p STEP] DEVICE...
+ *	vt_all [-t SECONDS] [-l BYTES] [-p STEP] [-b BITS] DEVICE...
+ *
+ * -b  from and to the LIDs with these path bits, of the 2^LMC that a port has
  */
 #include <getopt.h>
 #include <sched.h>
@@ -43,6 +45,7 @@ struct host {
 
 static struct host *hosts;
 static size_t count, len = 256, step = 1;
+static uint8_t path_bits;
 static uint64_t begin;
 
 static size_t slot_len(void)
@@ -77,6 +80,7 @@ static void host_open(struct host *h, const char *name)
 
 	vt_step("opening %s", name);
 	h->dev = vt_open_ib(name);
+	h->dev->path_bits = path_bits;
 	opt.recv_wr = count;
 	opt.send_wr = count;
 	vt_end_create(&h->end, h->dev, &opt);
@@ -106,7 +110,9 @@ static void host_close(struct host *h)
 static struct ibv_ah *ah_to(struct host *from, uint16_t dlid,
 			    const union ibv_gid *dgid)
 {
-	struct ibv_ah_attr attr = { .dlid = dlid, .port_num = 1 };
+	struct ibv_ah_attr attr = {
+		.dlid = dlid, .src_path_bits = path_bits, .port_num = 1,
+	};
 	struct ibv_ah *ah;
 
 	if (dgid) {
@@ -165,11 +171,17 @@ static void send_all(size_t f, unsigned int round)
 	require(!rc, "post_send on %s: %s", from->dev->name, strerror(rc));
 }
 
+/* The LID of a port that is used */
+static uint16_t lid_of(const struct host *h)
+{
+	return h->dev->lid | h->dev->path_bits;
+}
+
 static size_t sender_of(const struct host *to, const struct ibv_wc *wc)
 {
 	for (size_t f = 0; f < count; f++)
 		if (hosts[f].end.qp->qp_num == wc->src_qp &&
-		    hosts[f].dev->lid == wc->slid)
+		    lid_of(&hosts[f]) == wc->slid)
 			return f;
 	fail("%s has one from QP %u of LID %u, which is none of ours",
 	     to->dev->name, wc->src_qp, wc->slid);
@@ -187,6 +199,8 @@ static void arrived(size_t t, const struct ibv_wc *wc, unsigned int round,
 		to->dev->name, from->dev->name);
 	to->from[f] = *wc;
 	require(wc->byte_len == slot_len(), "byte_len %u", wc->byte_len);
+	require(wc->dlid_path_bits == path_bits, "dlid_path_bits %u",
+		wc->dlid_path_bits);
 	require(grh == !!(wc->wc_flags & IBV_WC_GRH), "wc_flags 0x%x",
 		wc->wc_flags);
 	require(!grh || (!memcmp(slot + 8, &from->dev->gid, 16) &&
@@ -256,7 +270,7 @@ static void everybody(unsigned int round, bool grh)
 	for (size_t f = 0; f < count; f++) {
 		memset(hosts[f].from, 0, count * sizeof(*hosts[f].from));
 		for (size_t t = 0; t < count; t++)
-			hosts[f].ah[t] = ah_to(&hosts[f], hosts[t].dev->lid,
+			hosts[f].ah[t] = ah_to(&hosts[f], lid_of(&hosts[t]),
 					       grh ? &hosts[t].dev->gid : NULL);
 	}
 	for (size_t f = 0; f < count; f++)
@@ -272,7 +286,7 @@ static void pings(unsigned int round)
 	for (size_t f = 0; f < count; f++) {
 		memset(hosts[f].from, 0, count * sizeof(*hosts[f].from));
 		for (size_t t = 0; t < count; t += step)
-			hosts[f].ah[t] = ah_to(&hosts[f], hosts[t].dev->lid,
+			hosts[f].ah[t] = ah_to(&hosts[f], lid_of(&hosts[t]),
 					       NULL);
 	}
 	for (size_t f = 0; f < count; f++)
@@ -300,7 +314,7 @@ int main(int argc, char **argv)
 	unsigned int seconds = 200;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "t:l:p:")) != -1) {
+	while ((opt = getopt(argc, argv, "t:l:p:b:")) != -1) {
 		switch (opt) {
 		case 't':
 			seconds = vt_number(optarg, 1, 3600);
@@ -311,6 +325,9 @@ int main(int argc, char **argv)
 		case 'p':
 			step = vt_number(optarg, 1, 4096);
 			break;
+		case 'b':
+			path_bits = vt_number(optarg, 0, 127);
+			break;
 		default:
 			return 2;
 		}
@@ -318,7 +335,7 @@ int main(int argc, char **argv)
 	count = argc - optind;
 	if (!count) {
 		fprintf(stderr,
-			"usage: vt_all [-t SECONDS] [-l BYTES] [-p STEP] DEVICE...\n");
+			"usage: vt_all [-t SECONDS] [-l BYTES] [-p STEP] [-b BITS] DEVICE...\n");
 		return 2;
 	}
 	vt_watchdog(seconds);

@@ -53,6 +53,7 @@ struct setup {
 	uint32_t version;
 	uint32_t qps, batch, max_size, sge, mtu, timeout;
 	uint32_t uc;
+	uint32_t path_bits;
 };
 
 struct batch {
@@ -237,6 +238,7 @@ static void side_open(struct side *me, const struct opts *o, int sock)
 	me->o = o;
 	me->sock = sock;
 	me->dev = vt_open(o->dev, o->gid);
+	me->dev->path_bits = o->s.path_bits;
 	if (o->events) {
 		me->chan = ibv_create_comp_channel(me->dev->ctx);
 		require(me->chan, "create_comp_channel: %m");
@@ -586,11 +588,13 @@ static void usage(void)
 "usage: vt_xfer -d DEV [-g GID] -s|-c HOST [-p PORT] [-e] [-w MS] [-t SECONDS]\n"
 "  client only: [-o OP,...] [-n SIZES] [-T BYTES] [-q QPS] [-b BATCH]\n"
 "               [-S PIECES] [-m 256|512|1024|2048|4096] [-O TIMEOUT] [-I] [-u]\n"
+"               [-B BITS]\n"
 "  OP: SEND SEND_IMM WRITE WRITE_IMM READ; all by default\n"
 "  -n 0-64,4096   sizes, each once; with -T again and again until BYTES\n"
 "  -w MS          fail when nothing completes for so long (10000)\n"
 "  -e             sleep on completion events   -I inline where it fits\n"
 "  -u             UC instead of RC (no READ, WRITE) -O exponent of the ACK timeout\n"
+"  -B BITS        between the LIDs with these path bits\n"
 "  -P FILE        write the page frames of the buffer\n");
 	exit(2);
 }
@@ -631,7 +635,7 @@ int main(int argc, char **argv)
 	bool serve = false;
 	int c;
 
-	while ((c = getopt(argc, argv, "d:g:sc:p:ew:t:o:n:T:q:b:S:m:O:IuP:")) != -1) {
+	while ((c = getopt(argc, argv, "d:g:sc:p:ew:t:o:n:T:q:b:S:m:O:IuP:B:")) != -1) {
 		switch (c) {
 		case 'd': o.dev = optarg; break;
 		case 'g': o.gid = optarg; break;
@@ -652,6 +656,7 @@ int main(int argc, char **argv)
 		case 'P': o.pfns = optarg; break;
 		case 'I': o.inline_data = true; break;
 		case 'u': o.s.uc = 1; break;
+		case 'B': o.s.path_bits = vt_number(optarg, 0, 127); break;
 		default: usage();
 		}
 	}
