@@ -20,9 +20,7 @@ star() {
 
 # back_to_back: shca0 and shca1 on one cable, and a subnet manager on shca0
 back_to_back() {
-	run ibctl dev add shca0 link ib
-	run ibctl dev add shca1 link ib
-	run ibctl cable add shca0/1 shca1/1
+	run ibctl fabric apply "$(dirname "${BASH_SOURCE[0]}")/../docs/fabrics/back-to-back.yaml"
 	osm_start shca0 --sweep 2
 	active shca0 shca1
 }
@@ -91,6 +89,15 @@ pings() {
 }
 
 osm_log() { tail -n 40 "$OSM_DIR"/*/log; }
+
+# soon DEVICE...: as active, of a subnet manager that was started just now, and within
+# 10 s, unless the kernel is a slow one
+soon() {
+	local begin=$SECONDS took
+	active "$@"
+	took=$((SECONDS - begin))
+	((took < $(by_kernel 10 10 30))) || fail "it took $took s until all were active"
+}
 
 # active DEVICE...: wait until subnet managers have brought these ports up
 active() {
