@@ -430,9 +430,9 @@ func TestEnums(t *testing.T) {
 }
 
 func TestParseGUID(t *testing.T) {
-	const guid genl.GUID = 0x1253484300000001
+	const guid genl.GUID = 0x0253484300000001 // a 0 in front may be left out
 	for _, s := range []string{
-		guid.String(), "1253484300000001", "0x1253484300000001", "0x253484300000001", "1253:4843:0000:0001",
+		guid.String(), "0253484300000001", "0x0253484300000001", "0x253484300000001", "0253:4843:0000:0001",
 	} {
 		if g, err := genl.ParseGUID(s); err != nil || g != guid {
 			t.Errorf("%q: %v, %v", s, g, err)
