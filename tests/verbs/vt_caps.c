@@ -103,7 +103,7 @@ static void holds(struct vt_dev *dev)
 	struct vt_end end;
 
 	vt_end_create(&end, dev, &opt);
-	ah = vt_ah(&end, &dev->gid);
+	ah = vt_ah(&end, dev);
 	vt_step("%d completions that nobody polls", CQE);
 	pile_up(&end, ah, &buf, CQE);
 	require(!overruns(dev, 20), "a queue of %d overruns at %d", CQE,

@@ -167,8 +167,8 @@ int main(int argc, char **argv)
 	require(db != da, "which other device?");
 	open_side(&a, da);
 	open_side(&b, db);
-	a.ah = vt_ah(&a.end, &db->gid);
-	b.ah = vt_ah(&b.end, &da->gid);
+	a.ah = vt_ah(&a.end, db);
+	b.ah = vt_ah(&b.end, da);
 	goes(&a, &b, "at first");
 
 	errors = vt_counter(da, "qp_errors");
