@@ -8,13 +8,14 @@ drops.py DEVICE TARGETS NETNS: sends out of NETNS from 10.0.0.2 and fd00::2 to
 drops.sh.
 """
 
-import ctypes
-import os
 import socket
 import struct
 import sys
 import time
 import zlib
+
+from counters import Counters, moved
+from netns import enter
 
 PORT = 4791
 RC, UD = 0x00, 0x60
@@ -60,15 +61,6 @@ def packet(body, source="10.0.0.2", destination="10.0.0.1", tos=0, ttl=64,
     return head + udp + full
 
 
-def enter(netns):
-    """Sockets are made there from now on; sysfs stays that of here"""
-    fd = os.open(f"/run/netns/{netns}", os.O_RDONLY)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.setns(fd, 0x40000000):      # CLONE_NEWNET
-        raise OSError(ctypes.get_errno(), f"setns {netns}")
-    os.close(fd)
-
-
 def send(data, destination):
     if ":" in destination:
         with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW) as s:
@@ -76,26 +68,6 @@ def send(data, destination):
     else:
         with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as s:
             s.sendto(data, (destination, 0))
-
-
-class Counters:
-    """Those of a device that receiving a packet can move"""
-
-    def __init__(self, device):
-        self.dir = f"/sys/class/infiniband/{device}/ports/1/hw_counters/"
-
-    def read(self):
-        names = ["rx_packets"] + ["rx_drop_" + n for n in (
-            "malformed", "icrc", "qpn", "address", "pkey", "opcode", "state")]
-        value = {}
-        for name in names:
-            with open(self.dir + name, encoding="ascii") as file:
-                value[name] = int(file.read())
-        return value
-
-    def moved(self, before):
-        now = self.read()
-        return {k: now[k] - before[k] for k in now if now[k] != before[k]}
 
 
 def expect(counters, name, what, body, **kw):
@@ -107,20 +79,19 @@ def expect(counters, name, what, body, **kw):
         send(packet(body, **kw), destination)
     for _ in range(100):
         time.sleep(0.02)        # counters may be 10 ms old
-        moved = counters.moved(before)
-        if moved:
+        if moved(before, counters.read()):
             break
     time.sleep(0.03)
-    moved = counters.moved(before)
-    if moved == {name: 3}:
+    grown = moved(before, counters.read())
+    if grown == {name: 3}:
         passed += 1
     else:
         failed += 1
-        print(f"{what}: {name} was to move by 3, and what moved is {moved}")
+        print(f"{what}: {name} was to move by 3, and what moved is {grown}")
 
 
 def main():
-    counters = Counters(sys.argv[1])
+    counters = Counters(sys.argv[1], "rx_packets", "rx_drop_")
     enter(sys.argv[3])
     qp, psn = {}, {}
     with open(sys.argv[2], encoding="ascii") as file:

@@ -8,49 +8,17 @@ COUNT of them from a seeded stream, as the host at the other end of cable ID: go
 ones for queue pairs that there are and are not, for LIDs (those given, and others)
 and groups, with every VL, opcode, P_Key and Q_Key; management datagrams with hop
 pointers out of range and everything else wrong in them; the same with some bytes
-changed, cut off, or more of it than their LRH says. IPv4 only; see ib-shim.py.
+changed, cut off, or more of it than their LRH says.
 """
 
 import random
-import socket
 import struct
 import sys
-import zlib
 
-PORT = 47911
-UD_SEND_ONLY = 0x64
-GSI_QKEY = 0x80010000
+from ibwire import GSI_QKEY, UD_SEND_ONLY, Cable, deth, frame
+
 SMP_ATTRS = [0x02, 0x10, 0x11, 0x12, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1B, 0x20, 0x30, 0xFFFF]
 PERF_ATTRS = [0x01, 0x12, 0x1D, 0x13, 0x35]
-
-
-def shim(cable, hops):
-    return struct.pack(">BBBBI", 1, 0, hops, 0, cable)
-
-
-def frame(vl, dlid, slid, qpn, opcode, body, grh=None, psn=0, pkey=0xFFFF, sl=0):
-    """From LRH to ICRC, of the right shape."""
-    pad = -len(body) % 4
-    rest = struct.pack(">BBHII", opcode, 0x40 | pad << 4, pkey, qpn, psn) + body + bytes(pad)
-    head = b""
-    if grh is not None:
-        head = struct.pack(">IHBB", 6 << 28, len(rest) + 4, 0x1B, 64) + grh
-    words = (8 + len(head) + len(rest) + 4) // 4
-    lrh = struct.pack(">BBHHH", vl << 4, sl << 4 | (3 if head else 2), dlid, words & 0x7FF, slid)
-    whole = lrh + head + rest
-    # What switches and routers change is taken as ones (IBA 7.8.1).
-    masked = bytearray(whole)
-    masked[0] |= 0xF0
-    if head:
-        masked[8] |= 0x0F
-        masked[9:12] = b"\xff\xff\xff"
-        masked[15] = 0xFF
-    masked[8 + len(head) + 4] = 0xFF
-    return whole + struct.pack("<I", zlib.crc32(bytes(masked)))
-
-
-def deth(qkey, qpn):
-    return struct.pack(">II", qkey, qpn)
 
 
 def smp(rnd):
@@ -107,11 +75,10 @@ def main():
     source, destination, cable, count, seed = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
     lids = [int(a) for a in sys.argv[6:]]
     rnd = random.Random(seed)
-    sock = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
-    sock.bind((source, 0))
+    cable = Cable(source, destination, cable)
     for _ in range(count):
-        data = shim(cable, rnd.choice([1, 1, 1, 1, 63, 64])) + make(rnd, lids)
-        sock.sendto(struct.pack(">HHHH", PORT, PORT, 8 + len(data), 0) + data, (destination, 0))
+        hops = rnd.choice([1, 1, 1, 1, 63, 64])
+        cable.packet(make(rnd, lids), hops)
     print(f"{count} sent, seed {seed}")
 
 
