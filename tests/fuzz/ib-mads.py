@@ -10,105 +10,25 @@ fuzz: COUNT of them, from a seeded stream, to nodes named by their directed rout
 (0, 0,1 or 0,1,2 as infiniband-diags has it) or LID: every attribute of subnet and
 performance management with every method, modifiers at their edges, and data that are
 random, all ones, or what the node says of itself with some bytes changed. Ends
-with 1 if a node gives no answer to a good question afterwards that it answered
-before, and was not told to keep quiet (a M_Key, a port that is disabled).
+with 1 if the kernel refuses to send too many of them (those with hop pointers that
+it does not like), if a node answers few of them, or none with success or none with
+an error, or if it gives no answer to a good question afterwards that it answered
+before. None is told to keep quiet (by a M_Key, a port that is disabled).
 
 lft, mft: set one entry of a switch's forwarding tables, without asking a SM.
 """
 
-import ctypes
 import random
 import struct
 import sys
 
-GET, SET, GET_RESP = 0x01, 0x02, 0x81
-SMP_DR, SMP_LID, PERF = 0x81, 0x01, 0x04
+from ibmad import GET, GET_RESP, PERF, PERMISSIVE, SET, Node, Umad, gmp
+
 SMP_ATTRS = [0x02, 0x10, 0x11, 0x12, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x20, 0x30, 0x31]
 PERF_ATTRS = [0x01, 0x12, 0x15, 0x1D, 0x16, 0x36, 0xFF00]
 METHODS = [GET, GET, GET, SET, SET, SET, 0x03, 0x05, 0x06, 0x07, GET_RESP, 0x86]
 EDGES = [0, 1, 2, 3, 4, 0x1F, 0x20, 0x1FF, 0x2FF, 0x300, 0xFFFF, 0x10000, 0x10001, 0x30001, 0x1FFFFFFF,
          0x10000000, 0x40000000, 0x80000000, 0x80000001, 0xF0000000, 0xFFFFFFFF]
-# IBA 14.2.1.2: a directed-route SMP whose route has no part by LID
-PERMISSIVE = 0xFFFF
-
-
-class Umad:
-    """A port's management datagrams, by libibumad."""
-
-    def __init__(self, device):
-        self.lib = ctypes.CDLL("libibumad.so.3", use_errno=True)
-        self.lib.umad_init()
-        self.fd = self.lib.umad_open_port(device.encode(), 1)
-        if self.fd < 0:
-            sys.exit(f"cannot open {device}")
-        self.agents = {c: self.lib.umad_register(self.fd, c, 1, 0, None) for c in (SMP_DR, SMP_LID, PERF)}
-        if min(self.agents.values()) < 0:
-            sys.exit("cannot register agents")
-        self.size = self.lib.umad_size()
-        self.tid = 0
-
-    def send(self, mad, lid, timeout=0):
-        buf = ctypes.create_string_buffer(self.size + 256)
-        perf = mad[1] == PERF
-        self.lib.umad_set_addr(buf, lid, int(perf), 0, 0x80010000 if perf else 0)
-        ctypes.memmove(ctypes.addressof(buf) + self.size, bytes(mad), 256)
-        return self.lib.umad_send(self.fd, self.agents[mad[1]], buf, 256, timeout, 0)
-
-    def recv(self, timeout):
-        """The next MAD and its status, or None."""
-        buf = ctypes.create_string_buffer(self.size + 256)
-        length = ctypes.c_int(256)
-        if self.lib.umad_recv(self.fd, buf, ctypes.byref(length), timeout) < 0:
-            return None
-        return buf.raw[self.size:], self.lib.umad_status(buf)
-
-    def drain(self):
-        while self.recv(0):
-            pass
-
-    def ask(self, node, mad):
-        """The data of the answer to a good question, or None."""
-        self.drain()
-        self.tid += 1
-        mad[12:16] = struct.pack(">I", self.tid)  # the upper half is the kernel's
-        self.send(mad, node.lid, 300)
-        while True:
-            got = self.recv(1000)
-            if not got or got[1]:
-                return None
-            if got[0][12:16] == mad[12:16] and got[0][3] == GET_RESP:
-                return got[0][64:256] if mad[1] == PERF else got[0][64:128]
-
-
-class Node:
-    """Who a MAD is for."""
-
-    def __init__(self, name):
-        self.name = name
-        self.path = None
-        self.lid = PERMISSIVE
-        if name.startswith("lid:"):
-            self.lid = int(name[4:])
-        else:
-            self.path = [int(n) for n in name.split(",")]
-
-    def smp(self, method, attr, mod, data=b""):
-        mad = bytearray(256)
-        mad[0:4] = bytes([1, SMP_DR if self.path else SMP_LID, 1, method])
-        struct.pack_into(">HHI", mad, 16, attr, 0, mod)
-        if self.path:
-            mad[7] = len(self.path) - 1
-            struct.pack_into(">HH", mad, 32, PERMISSIVE, PERMISSIVE)
-            mad[128:128 + len(self.path)] = bytes(self.path)
-        mad[64:64 + len(data)] = data
-        return mad
-
-    def perf(self, method, attr, mod, data=b""):
-        mad = bytearray(256)
-        mad[0:4] = bytes([1, PERF, 1, method])
-        struct.pack_into(">HHI", mad, 16, attr, 0, mod)
-        mad[64:64 + len(data)] = data
-        return mad
 
 
 def modifier(rnd):
@@ -157,15 +77,49 @@ def odd_smp(rnd, node, said):
     return mad
 
 
-def odd_perf(rnd, node):
+def odd_perf(rnd):
     attr = rnd.choice(PERF_ATTRS) if rnd.random() < 0.95 else rnd.randrange(65536)
     method = rnd.choice(METHODS) if rnd.random() < 0.95 else rnd.randrange(256)
     data = bytearray(contents(rnd, 192, None))
     data[1] = rnd.choice([0, 1, 2, 5, 63, 64, 255])  # PortSelect
-    mad = node.perf(method, attr, modifier(rnd), data)
+    mad = gmp(PERF, method, attr, modifier(rnd), data)
     if rnd.random() < 0.1:
         mad[rnd.choice([0, 2, 4, 5])] = rnd.randrange(256)
     return mad
+
+
+class Tally:
+    """What became of the datagrams to a node"""
+
+    def __init__(self):
+        self.sent = self.refused = self.good = self.bad = 0
+
+    def __str__(self):
+        return (f"{self.sent} sent, {self.refused} refused by the kernel, "
+                f"{self.good} answered, {self.bad} answered with an error")
+
+    def fair(self, by_lid):
+        """The rest are of methods and versions that get no answer, or go astray; and LIDs
+        are among what is changed."""
+        return (self.sent > 5 * self.refused and self.good and self.bad and
+                (by_lid or 4 * (self.good + self.bad) > self.sent))
+
+
+def count_answers(umad, to, timeout):
+    """Until none comes for @timeout ms; @to: tallies by transaction ID"""
+    while True:
+        got = umad.recv(timeout)
+        if not got:
+            return
+        mad, status = got
+        tid = int.from_bytes(mad[12:16], "big")
+        if status or mad[3] != GET_RESP or tid not in to:
+            continue    # nobody answered, or it was asked for before
+        # The direction of a directed-route SMP is no status.
+        if int.from_bytes(mad[4:6], "big") & 0x7FFF:
+            to[tid].bad += 1
+        else:
+            to[tid].good += 1
 
 
 def fuzz(umad, count, seed, nodes):
@@ -175,20 +129,27 @@ def fuzz(umad, count, seed, nodes):
         said[node] = {a: umad.ask(node, node.smp(GET, a, 0)) for a in SMP_ATTRS}
         if not said[node][0x11]:
             sys.exit(f"{node.name} does not answer")
-    sent = refused = 0
+    tallies = {node: Tally() for node in nodes}
+    to = {}
     for i in range(count):
         node = rnd.choice(nodes)
         if node.path or rnd.random() < 0.6:
             mad = odd_smp(rnd, node, said[node])
         else:
-            mad = odd_perf(rnd, node)
-        if umad.send(mad, node.lid) < 0:
-            refused += 1
+            mad = odd_perf(rnd)
+        if umad.send(mad, node.lid, 100) < 0:
+            tallies[node].refused += 1
         else:
-            sent += 1
+            tallies[node].sent += 1
+            to[umad.tid] = tallies[node]
         if i % 64 == 63:
-            umad.drain()
-    print(f"{sent} sent, {refused} refused by the kernel, seed {seed}")
+            count_answers(umad, to, 0)
+    count_answers(umad, to, 1000)
+    for node, tally in tallies.items():
+        print(f"{node.name}: {tally}, seed {seed}")
+    unfair = [node.name for node in nodes if not tallies[node].fair(not node.path)]
+    if unfair:
+        sys.exit(f"that was no test of {unfair}")
     # By its route: LIDs may have changed.
     for node in nodes:
         if node.path and not umad.ask(node, node.smp(GET, 0x11, 0)):
