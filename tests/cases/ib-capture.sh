@@ -5,12 +5,12 @@
 . "$(dirname "$0")/../lib-ib.sh"
 . "$(dirname "$0")/../lib-capture.sh"
 
-# show: to /tmp/c.txt, a line a packet: SLID;DLID;OPCODE;QPN;CLASS;COMMENT;MALFORMED
+# show: to /tmp/c.txt, a line a packet: VL;SLID;DLID;OPCODE;QPN;CLASS;COMMENT;MALFORMED
 show() {
-	fields /tmp/c.pcapng infiniband.lrh.slid infiniband.lrh.dlid infiniband.bth.opcode infiniband.bth.destqp \
+	fields /tmp/c.pcapng infiniband.lrh.vl infiniband.lrh.slid infiniband.lrh.dlid infiniband.bth.opcode infiniband.bth.destqp \
 		infiniband.mad.mgmtclass frame.comment _ws.malformed >/tmp/c.txt
 	(($(wc -l </tmp/c.txt) == WRITTEN)) || fail "tshark reads $(wc -l </tmp/c.txt) of $WRITTEN packets"
-	grep -vE '^[0-9]+;[0-9]+;[0-9]+;0x[0-9a-f]+;[^;]*;shca0: [^;]*;$' /tmp/c.txt | head -n 5 >/tmp/bad
+	grep -vE '^0x0[0-7f];[0-9]+;[0-9]+;[0-9]+;0x[0-9a-f]+;[^;]*;shca0: [^;]*;$' /tmp/c.txt | head -n 5 >/tmp/bad
 	[[ ! -s /tmp/bad ]] || fail "not InfiniBand from its LRH on: $(cat /tmp/bad)"
 }
 
@@ -47,13 +47,19 @@ stop
 show
 a=$(lid_of "$DEV_A") b=$(lid_of "$DEV_B")
 # directed routes from QP 0 to QP 0, and what the other end asks the subnet manager
-has 4 '^65535;65535;100;0x000000;0x81;shca0: sent by QPN 0 of ib_core;$'
-has 4 '^65535;65535;100;0x000000;0x81;shca0: received by QPN 0 of ib_core;$'
-has 1 "^$b;$a;100;0x000001;0x03;shca0: received by QPN 1 of ib_core;$"
-has 1 "^$a;$b;100;0x000001;0x03;shca0: sent by QPN 1 of ib_core;$"
+has 4 '^0x0f;65535;65535;100;0x000000;0x81;shca0: sent by QPN 0 of ib_core;$'
+has 4 '^0x0f;65535;65535;100;0x000000;0x81;shca0: received by QPN 0 of ib_core;$'
+has 1 "^0x00;$b;$a;100;0x000001;0x03;shca0: received by QPN 1 of ib_core;$"
+has 1 "^0x00;$a;$b;100;0x000001;0x03;shca0: sent by QPN 1 of ib_core;$"
 ok "a subnet manager at work: $WRITTEN packets"
 
-for how in '' '-g 0'; do
+# The subnet manager leaves SLtoVL as it was: VL is SL modulo 8.
+for how in '' '-l 3' '-g 0 -l 12'; do
+	case $how in
+	*'-l 3') vl=3 ;;
+	*'-l 12') vl=4 ;;
+	*) vl=0 ;;
+	esac
 	start
 	# shellcheck disable=SC2086 # words
 	pingpong "$DEV_B" $how
@@ -61,9 +67,10 @@ for how in '' '-g 0'; do
 	show
 	as_counted
 	# 2000 bytes are a packet of 1024 and one of 976; and their ACKs
-	has 100 "^$a;$b;[0-9]+;0x[0-9a-f]+;;shca0: sent by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
-	has 100 "^$b;$a;[0-9]+;0x[0-9a-f]+;;shca0: received by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
-	ok "RC ${how:-by LID}: $WRITTEN packets"
+	has 100 "^0x0$vl;$a;$b;[0-9]+;0x[0-9a-f]+;;shca0: sent by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
+	has "$WRITTEN" "^0x0$vl;"
+	has 100 "^0x0$vl;$b;$a;[0-9]+;0x[0-9a-f]+;;shca0: received by QPN [0-9]+ of ibv_rc_pingpong \([0-9]+\);$"
+	ok "RC ${how:-by LID} on VL $vl: $WRITTEN packets"
 done
 
 start
@@ -71,7 +78,7 @@ pingpong "$DEV_A"
 stop
 show
 (($(grown "$DEV_A" tx_packets) == WRITTEN)) || fail "$WRITTEN written, $(grown "$DEV_A" tx_packets) sent to itself"
-has 200 "^$a;$a;"
+has 200 "^0x00;$a;$a;"
 ok "what the port sends to itself, once: $WRITTEN packets"
 
 start --snap 60
