@@ -106,7 +106,10 @@ rping_pair() {
 	shift 3
 	"$server" rping -s -a "$ip" -V "$@" >"/tmp/rping.$$" 2>&1 &
 	pid=$!
-	wait_until 5 cm_listening || fail "rping -s does not listen"
+	wait_until 30 cm_listening || {
+		cat "/tmp/rping.$$"
+		fail "rping -s does not listen"
+	}
 	if ! "$client" timeout 60 rping -c -a "$ip" -V "$@"; then
 		kill "$pid"
 		cat "/tmp/rping.$$"
